@@ -1,0 +1,9 @@
+//! Tidings: a self-hosted gateway that delivers notifications on many channels.
+//!
+//! One call walks one way: door ([`http`]) → [`compose`] → one store step that records the inbox
+//! entry, the send record and its job ([`sends`], [`store`]) → worker ([`outbox`]) → adapter
+//! (crates under `channels/`, listed in [`registry`]) → the wire → the part's outcome back into the
+//! send record. Modules depend downward only; `tests/architecture.rs` holds the table.
+pub mod clock;
+pub mod ids;
+pub mod store;

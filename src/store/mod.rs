@@ -1,0 +1,26 @@
+//! The store: traits cut by atomic business step, never by key and value verbs.
+//!
+//! Each method of a trait is one step: all of it is in the store when it returns `Ok`, or nothing
+//! is. What the store keeps is opaque to it: records, bodies and exchanges are bytes; it compares
+//! revisions and keeps indexes, lanes and deadlines, and knows no status name.
+//!
+//! | trait | steps |
+//! |---|---|
+//! | [`Opening`] | record a notification with its inbox entry, send record and job |
+//! | [`Queue`] | lanes: claim, extend, acknowledge, defer, bury |
+//! | [`Records`] | send records: compare-and-swap writes joined with the lane they belong to |
+//! | [`Inbox`] | the shared ring, audience slices, bodies |
+//! | [`Idempotency`] | kept answers |
+//! | [`MediaShelf`] | media bytes and their lifetimes |
+//! | [`Upkeep`] | sweeps, wake signals, health |
+//!
+//! Every step that depends on time takes [`At`]: the product passes [`At::Store`] (the store's own
+//! clock decides), the contract suite passes times of its own. Every step may be repeated after a
+//! lost answer.
+pub mod embedded;
+pub mod model;
+mod records;
+mod steps;
+
+pub use records::*;
+pub use steps::*;

@@ -1,0 +1,1 @@
+//! The in-memory model: the reference every store is compared with.
