@@ -50,7 +50,7 @@ pub use secret::{Secret, Secrets};
 pub use target::WebUrl;
 pub use text::{Filename, Line, Text, TextProblem, Token};
 pub use wire::{
-    Body, FileRef, FormField, Method, MultipartField, MultipartValue, Resource, Sealed, Wire,
-    WireError, WireRequest, WireResponse, WireResult,
+    Body, Fetched, FileRef, FormField, Method, MultipartField, MultipartValue, Resource, Sealed,
+    Wire, WireError, WireRequest, WireResponse, WireResult,
 };
 pub use words::{Word, Words};

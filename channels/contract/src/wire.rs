@@ -167,6 +167,17 @@ pub enum Resource {
     VendorId(String),
 }
 
+/// Bytes fetched from a caller's address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fetched {
+    /// The bytes.
+    pub bytes: Bytes,
+    /// MIME type, parameters cut off.
+    pub content_type: String,
+    /// Said in the attempt log when the bytes are not what stands at the address.
+    pub note: Option<&'static str>,
+}
+
 /// A response; its body holds at most 1 MiB.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WireResponse {
@@ -224,5 +235,5 @@ pub trait Wire: Send + Sync {
     ///
     /// # Errors
     /// `blocked_address`, `media_refused`, `media_unfetchable`, or a transient fault.
-    async fn fetch(&self, url: &WebUrl, max_bytes: u64) -> Result<Resource, SendFault>;
+    async fn fetch(&self, url: &WebUrl, max_bytes: u64) -> Result<Fetched, SendFault>;
 }
