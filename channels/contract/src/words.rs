@@ -10,7 +10,7 @@ words!(
 );
 
 /// Words of one language.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words(Vec<(Word, String)>);
 
 impl Words {
@@ -23,12 +23,6 @@ impl Words {
     #[must_use]
     pub fn get(&self, word: Word) -> &str {
         self.0.iter().find(|(w, _)| *w == word).map_or_else(|| english(word), |(_, t)| t)
-    }
-}
-
-impl Default for Words {
-    fn default() -> Self {
-        Self(Vec::new())
     }
 }
 

@@ -1,0 +1,1 @@
+//! Exchanges against servers on loopback.
