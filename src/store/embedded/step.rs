@@ -236,7 +236,7 @@ impl<'s, 't> Step<'s, 't> {
         if let Some((key, _)) = head {
             self.remove(TableId::Item, key);
         }
-        let next = (left > 0).then(|| LaneState {
+        let next = (left > 0).then_some(LaneState {
             count: left,
             reaps: 0,
             begun: false,
