@@ -1,0 +1,1 @@
+//! The account, its addresses and its probe.
