@@ -2,7 +2,8 @@
 use crate::problem::Refused;
 use actix_web::HttpRequest;
 use actix_web::http::header;
-use actix_web::web::{Bytes, BytesMut, Payload};
+use actix_web::dev::Payload;
+use actix_web::web::{Bytes, BytesMut};
 use futures_util::StreamExt;
 
 /// Most bytes of a notification's body.

@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::auth::Caller;
 use crate::problem::Refused;
 use actix_web::http::header;
-use actix_web::web::Payload;
+use actix_web::dev::Payload;
 use actix_web::{HttpRequest, HttpResponse};
 use std::sync::Arc;
 use std::time::Instant;

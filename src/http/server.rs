@@ -46,7 +46,7 @@ pub fn start(app: Arc<App>, face: Face, socket: TcpListener, grace_s: u64) -> st
     let server = HttpServer::new(move || {
         let app = app.clone();
         actix_web::App::new().default_service(web::to(
-            move |request: HttpRequest, payload: web::Payload| serve(app.clone(), face, request, payload),
+            move |request: HttpRequest, payload: web::Payload| serve(app.clone(), face, request, payload.into_inner()),
         ))
     })
     .workers(workers)

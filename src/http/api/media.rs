@@ -7,6 +7,7 @@ use crate::problem::Refused;
 use crate::sends::record::sha256_hex;
 use crate::store::{At, MEDIA_PIECE, MediaRow, MediaStored, Store};
 use actix_multipart::Multipart;
+use actix_web::dev::Payload;
 use actix_web::http::header;
 use actix_web::http::header::{ByteRangeSpec, Range};
 use actix_web::web::{Bytes, BytesMut};
@@ -72,7 +73,7 @@ pub async fn post(mut call: Call) -> Result<HttpResponse, Refused> {
 /// The one file of a multipart body, with the type it claims.
 async fn one_file(call: &mut Call) -> Result<(Bytes, Option<String>), Refused> {
     let broken = |_| Refused::new("malformed_json", "The multipart body cannot be read.");
-    let payload = std::mem::replace(&mut call.payload, actix_web::web::Payload(actix_web::dev::Payload::None));
+    let payload = std::mem::replace(&mut call.payload, Payload::None);
     let mut parts = Multipart::new(call.request.headers(), payload);
     let mut found = None;
     while let Some(part) = parts.next().await {
