@@ -85,15 +85,15 @@ pub async fn start(config: &Config, overrides: Overrides) -> Result<Gateway, Sta
     let data_dir = &config.store.data_dir;
     std::fs::create_dir_all(data_dir)
         .map_err(|error| refused(format!("{} cannot be made: {error}", data_dir.display())))?;
-    let public = bind("listen.public", config.listen.public)?;
-    let internal = match config.listen.internal {
-        Some(address) => Some(bind("listen.internal", address)?),
-        None => None,
-    };
     let Overrides { clock, random, faults, network, store } = overrides;
     let store = match store {
         Some(store) => store,
         None => open_store(config, clock.clone())?,
+    };
+    let public = bind("listen.public", config.listen.public)?;
+    let internal = match config.listen.internal {
+        Some(address) => Some(bind("listen.internal", address)?),
+        None => None,
     };
     let (keyring, operator_key) = keys(config, &clock, &random)?;
     let network = build_network(config, network, &public, internal.as_ref())?;
@@ -142,6 +142,18 @@ fn open_store(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, 
         Ok(store) => Ok(Arc::new(store)),
         Err(StoreError::Locked) => Err(StartProblem::Locked(config.store.data_dir.clone())),
         Err(error) => Err(refused(error.to_string())),
+    }
+}
+
+/// Refuses when another process holds the store in this folder; holds nothing itself.
+///
+/// # Errors
+/// [`StartProblem::Locked`].
+pub fn refuse_locked(data_dir: &Path) -> Result<(), StartProblem> {
+    let Ok(file) = std::fs::File::open(data_dir.join("lock")) else { return Ok(()) };
+    match file.try_lock() {
+        Err(std::fs::TryLockError::WouldBlock) => Err(StartProblem::Locked(data_dir.to_owned())),
+        Ok(()) | Err(std::fs::TryLockError::Error(_)) => Ok(()),
     }
 }
 

@@ -47,20 +47,7 @@ impl Client {
         let url = std::env::var("TIDINGS_URL").ok().or_else(|| file("address"));
         let url = url.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned());
         let key = std::env::var("TIDINGS_KEY").ok().or_else(|| file("operator.key"));
-        let roots = rustls::RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
-        let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
-        let tls = rustls::ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .map_err(|error| error.to_string())?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let http = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .no_proxy()
-            .connect_timeout(Duration::from_secs(5))
-            .timeout(Duration::from_secs(90))
-            .build()
-            .map_err(|error| error.to_string())?;
+        let http = http_client()?;
         Ok(Self { url: url.trim_end_matches('/').to_owned(), key, http })
     }
 
@@ -113,6 +100,28 @@ impl Client {
     fn unreachable(&self) -> String {
         format!("cannot reach a gateway at {}; start one, or set TIDINGS_URL", self.url)
     }
+}
+
+/// An HTTP client with the roots and the TLS provider of this binary; proxies of the environment
+/// are ignored.
+///
+/// # Errors
+/// A sentence for standard error.
+pub fn http_client() -> Result<reqwest::Client, String> {
+    let roots = rustls::RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let tls = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .no_proxy()
+        .connect_timeout(Duration::from_secs(5))
+        .timeout(Duration::from_secs(90))
+        .build()
+        .map_err(|error| error.to_string())
 }
 
 /// Runs a client command on a small runtime.

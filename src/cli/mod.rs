@@ -14,6 +14,9 @@ mod serve;
 mod table;
 mod values;
 
+pub use client::http_client;
+pub use sandbox::SandboxFiles;
+
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
