@@ -161,6 +161,11 @@ pub fn commit(number: u128, rev: u64, status: &str) -> Commit {
 }
 
 impl Case {
+    /// This very store.
+    pub fn of(store: impl Store + 'static) -> Self {
+        Self { store: Arc::new(store), _folder: None }
+    }
+
     /// Opens and expects it to be recorded.
     pub async fn open(&self, step: OpenStep, at: At) {
         assert_eq!(self.store.open(step, at).await, Ok(Opened::Opened));
