@@ -1,5 +1,5 @@
 //! Measures the embedded store on this machine: durable opens a second, sends walked to their end,
-//! disk a send. `cargo run --release --example store_bench [callers] [seconds] [folder]`.
+//! disk a send, memory, and how long the store takes to open after a clean end and after a crash. `cargo run --release --example store_bench [callers] [seconds] [folder]`.
 use bytes::Bytes;
 use contract::{ChannelName, NotificationId, SendId};
 use std::path::PathBuf;
@@ -31,17 +31,39 @@ fn main() -> Result<(), Failure> {
     let options = Options::new(&folder, Arc::new(SystemClock));
     let store = Arc::new(Embedded::open(options.clone())?);
     let span = Duration::from_secs(seconds);
+    let file = folder.join("tidings.redb");
+    let size = || std::fs::metadata(&file).map(|file| file.len());
     runtime.block_on(async {
         opens(&store, callers, span, false).await?;
         opens(&store, callers, span, true).await?;
-        sends(&store, callers, span).await
+        let before = size()?;
+        let sent = sends(&store, callers, span).await?;
+        let after = size()?;
+        println!("{after} bytes of file, {} a send", (after - before) / sent.max(1));
+        Ok::<_, Failure>(())
     })?;
+    println!("resident: {}", resident()?);
+    // A copy of the open file is what a crash leaves.
+    let crashed = folder.join("crashed");
+    std::fs::create_dir_all(&crashed)?;
+    std::fs::copy(&file, crashed.join("tidings.redb"))?;
     drop(store);
-    let start = Instant::now();
-    drop(Embedded::open(options)?);
-    println!("opened again in {} ms", start.elapsed().as_millis());
+    let reopen = |options: Options| {
+        let start = Instant::now();
+        Embedded::open(options).map(|_| start.elapsed().as_millis())
+    };
+    println!("opened again in {} ms", reopen(options.clone())?);
+    let after = reopen(Options { data_dir: crashed, ..options })?;
+    println!("opened after a crash in {after} ms");
     std::fs::remove_dir_all(&folder)?;
     Ok(())
+}
+
+/// Memory this process holds, as the system says.
+fn resident() -> Result<String, Failure> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    Ok(line.unwrap_or_default().trim_start_matches("VmRSS:").trim().to_owned())
 }
 
 fn step(notification: u64, audience: bool, send: Option<OpenSend>) -> OpenStep {
@@ -113,7 +135,7 @@ async fn opens(
 }
 
 /// Each caller opens a send to a recipient of its own, claims, begins, notes the last part.
-async fn sends(store: &Arc<Embedded>, callers: usize, span: Duration) -> Result<(), Failure> {
+async fn sends(store: &Arc<Embedded>, callers: usize, span: Duration) -> Result<u64, Failure> {
     let channel = ChannelName::parse("telegram").ok_or("a channel's name")?;
     let number = Arc::new(AtomicU64::new(1 << 40));
     let start = Instant::now();
@@ -135,8 +157,9 @@ async fn sends(store: &Arc<Embedded>, callers: usize, span: Duration) -> Result<
     for task in tasks {
         times.extend(task.await??);
     }
+    let count = times.len() as u64;
     report("sends, open to acknowledged", times, start.elapsed());
-    Ok(())
+    Ok(count)
 }
 
 async fn send(store: &Embedded, channel: &ChannelName, number: u64) -> Result<(), Failure> {

@@ -186,6 +186,7 @@ impl Lanes {
     /// Takes back what the batch since [`Lanes::settled`] did: the database as it is, with the
     /// leases that stood before.
     pub(super) fn reload(&mut self, look: &impl Look, now: Millis) -> StoreResult<()> {
+        let mut fresh = Self::load(look, now)?;
         let mut leases: HashMap<(u16, Arc<str>), Option<Lease>> = HashMap::new();
         for (id, queue) in &self.queues {
             for (_, lane) in queue.leases() {
@@ -197,7 +198,6 @@ impl Lanes {
             }
         }
         leases.extend(self.journal.drain());
-        let mut fresh = Self::load(look, now)?;
         for ((queue, lane), lease) in leases {
             let Some((token, deadline)) = lease else { continue };
             let Some((_, state)) = fresh.queue(queue).and_then(|q| q.lane(&lane)) else { continue };

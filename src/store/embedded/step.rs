@@ -26,8 +26,10 @@ impl Memory {
     }
     /// Takes back what the last batch did; leases that stood before it stand.
     pub(super) fn reload(&mut self, look: &Snapshot, now: Millis) -> StoreResult<()> {
-        self.sequence = last_sequence(look)?;
-        self.lanes.reload(look, now)
+        let sequence = last_sequence(look)?;
+        self.lanes.reload(look, now)?;
+        self.sequence = sequence;
+        Ok(())
     }
 }
 

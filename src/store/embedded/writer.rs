@@ -127,6 +127,7 @@ impl Writer {
             clock,
             signals: signals.clone(),
             ailing: false,
+            behind: false,
         };
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
@@ -191,7 +192,10 @@ struct Worker {
     memory: Memory,
     clock: Arc<dyn Clock>,
     signals: broadcast::Sender<Signal>,
+    /// The last batch failed and none has been committed since.
     ailing: bool,
+    /// The database could not be opened anew yet: memory is not what the disk says.
+    behind: bool,
 }
 
 impl Worker {
@@ -244,6 +248,9 @@ impl Worker {
         batch: &mut [Box<dyn Job>],
         signals: &mut Vec<Signal>,
     ) -> StoreResult<()> {
+        if self.behind {
+            self.recover()?;
+        }
         let transaction = self.database.begin()?;
         let mut wrote = false;
         {
@@ -264,19 +271,24 @@ impl Worker {
         Ok(())
     }
 
-    /// After a failure: the database opened anew, memory as the disk says. Gives the
-    /// error on, for the callers.
+    /// After a failure: tries to go on from what the disk says. Gives the error on, for the callers.
     fn take_back(&mut self, error: StoreError) -> StoreError {
         self.ailing = true;
-        let restored = self.database.reopen().and_then(|()| {
-            let now = self.clock.now();
-            self.memory.reload(&self.database.snapshot()?, now)
-        });
-        if restored.is_err() {
-            // The next batch finds the database closed, fails, and comes here again.
+        self.behind = true;
+        if self.recover().is_err() {
+            // The next batch tries again; a database left open could serve what is not on disk.
             self.database.close();
         }
         error
+    }
+
+    /// The database opened anew, memory as the disk says, leases as they stood before the failure.
+    fn recover(&mut self) -> StoreResult<()> {
+        self.database.reopen()?;
+        let now = self.clock.now();
+        self.memory.reload(&self.database.snapshot()?, now)?;
+        self.behind = false;
+        Ok(())
     }
 }
 
