@@ -18,6 +18,7 @@ pub mod metrics;
 pub mod notification;
 pub mod outbox;
 pub mod problem;
+pub mod reference;
 pub mod registry;
 pub mod sends;
 pub mod store;

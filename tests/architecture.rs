@@ -46,6 +46,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "outbox", "problem", "registry", "sends", "store",
         ],
     ),
+    ("reference", &["cli", "problem"]),
     ("boot", &["app", "auth", "clock", "config", "http", "ids", "outbox", "store"]),
     ("cli", &["auth", "boot", "clock", "compose", "config", "ids", "registry", "sends", "store"]),
 ];

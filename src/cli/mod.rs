@@ -15,7 +15,7 @@ mod table;
 mod values;
 
 pub use client::http_client;
-pub use sandbox::SandboxFiles;
+// pub use sandbox::SandboxFiles;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;

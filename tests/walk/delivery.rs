@@ -40,8 +40,8 @@ fn preview_body(request: &Value) -> Value {
 async fn nt_55_sb_30_a_preview_is_what_the_medium_then_receives() {
     let world = World::ordinary().await;
     let mut compared = 0;
-    for (name, content) in testkit::corpus() {
-        let mut body = content;
+    for sample in testkit::corpus::corpus() {
+        let (name, mut body) = (sample.name, sample.json);
         body["channel"] = json!("telegram");
         body["recipient"] = json!("42");
         let preview = world.post("/api/notifications/preview", &body).await.json();

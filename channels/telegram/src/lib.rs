@@ -14,6 +14,7 @@ mod wire;
 
 use async_trait::async_trait;
 use config::Account;
+use contract::account::Sample;
 use contract::{
     AccountConfig, Adapter, Address, Content, Descriptor, Health, KeyProblem, Outcome, Part,
     Refusal, Registration, RenderCtx, Rendered, Secrets, Wire, WireResult,
@@ -29,6 +30,10 @@ pub const REGISTRATION: Registration = Registration {
     base_url: Some(BASE_URL),
     takes_default_recipient: true,
     keys: config::KEYS,
+    samples: &[Sample {
+        name: "telegram",
+        keys: &[("bot_token", "1234567:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")],
+    }],
     open,
 };
 

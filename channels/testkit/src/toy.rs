@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 /// The toy as a registry lists it.
 pub const REGISTRATION: Registration = Registration {
+    samples: &[],
     medium: "toy",
     base_url: Some("https://toy.example.test"),
     takes_default_recipient: true,
