@@ -87,7 +87,8 @@ fn long_text() -> impl Strategy<Value = String> {
         "\u{202E}x\u{202C}",
         "long",
     ]);
-    let runs = prop::collection::vec((bits, 1usize..900), 0..12);
+    let times = prop_oneof![1usize..20, 1usize..900];
+    let runs = prop::collection::vec((bits, times), 0..12);
     runs.prop_map(|runs| {
         let text: String = runs.into_iter().map(|(bit, times)| bit.repeat(times)).collect();
         format!("begin {text}")
@@ -136,8 +137,10 @@ fn file() -> impl Strategy<Value = Value> {
 fn contents() -> impl Strategy<Value = Value> {
     let surface = (choice(), prop::option::of(file()), prop::option::of(label()));
     let files = prop::collection::vec(file(), 0..3);
-    (long_text(), files, prop::option::of(surface)).prop_map(|(message, media, surface)| {
-        let mut content = json!({ "message": message, "media": media });
+    let pin = prop::option::of(Just(json!({ "latitude": 1.5, "longitude": 2.5, "name": "Here" })));
+    let parts = (long_text(), files, pin, prop::option::of(surface));
+    parts.prop_map(|(message, media, location, surface)| {
+        let mut content = json!({ "message": message, "media": media, "location": location });
         if let Some((choice, header, footer)) = surface {
             content = testkit::account::overlaid(&content, &choice);
             content["header"] = header.unwrap_or_default();
@@ -148,7 +151,7 @@ fn contents() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
     #[test]
     fn t_3_t_27_bounds_hold_and_no_word_is_lost(content in contents()) {
         // Room for the longest text this makes: refusals are the cases' business.
