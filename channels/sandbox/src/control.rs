@@ -101,10 +101,7 @@ fn disk(problem: io::Error) -> Problem {
 }
 
 /// The values of the query's known keys, in the order of `known`.
-fn query<const N: usize>(
-    text: &str,
-    known: [&str; N],
-) -> Result<[Option<String>; N], Problem> {
+fn query<const N: usize>(text: &str, known: [&str; N]) -> Result<[Option<String>; N], Problem> {
     let mut values = [const { None }; N];
     for (key, value) in url::form_urlencoded::parse(text.as_bytes()) {
         let Some(at) = known.iter().position(|name| *name == key) else {
@@ -186,7 +183,8 @@ fn receipts(seat: &Seat) -> Result<HttpResponse, Problem> {
 async fn body(mut payload: web::Payload) -> Result<Value, Problem> {
     let mut bytes = BytesMut::new();
     while let Some(chunk) = payload.next().await {
-        let chunk = chunk.map_err(|_| Problem::new(400, "malformed_json", "The body broke off."))?;
+        let chunk =
+            chunk.map_err(|_| Problem::new(400, "malformed_json", "The body broke off."))?;
         bytes.extend_from_slice(&chunk);
         if bytes.len() > MAX_BODY {
             let status = StatusCode::PAYLOAD_TOO_LARGE.as_u16();

@@ -52,9 +52,10 @@ pub(crate) async fn exchange(
         (received, effect)
     };
     let outside = Outside { gateway: &shared.gateway, files: &shared.files };
-    let verdict = match delivers(effect.as_ref()) {
-        true => Some(seat.room.judge(&received, outside).await),
-        false => None,
+    let verdict = if delivers(effect.as_ref()) {
+        Some(seat.room.judge(&received, outside).await)
+    } else {
+        None
     };
     let record = Record { seat, received: &received, call, effect: effect.as_ref() };
     match record.write(shared, verdict) {

@@ -56,7 +56,8 @@ impl Files {
             let about = item.metadata()?;
             match item.file_name().into_string() {
                 Ok(name) if is_digest(&name) => found.push((about.modified()?, name, about.len())),
-                _ => fs::remove_file(item.path())?,
+                Ok(name) if name.ends_with(".part") => fs::remove_file(item.path())?,
+                _ => {}
             }
         }
         found.sort();

@@ -151,20 +151,38 @@ mod tests {
 
     #[test]
     fn sb_12_only_the_public_origin_is_the_gateways() {
-        let gateway = Gateway::new("http://127.0.0.1:4321/", Some("https://gw.example.test:8443")).unwrap();
+        let gateway =
+            Gateway::new("http://127.0.0.1:4321/", Some("https://gw.example.test:8443")).unwrap();
         let own = |url: &str| gateway.own(&Url::parse(url).unwrap()).map(|own| own.target);
         assert_eq!(own("https://tidings.test/a/b?c=d#e").as_deref(), Some("/a/b?c=d"));
         assert_eq!(own("https://TIDINGS.test:443").as_deref(), Some("/"));
         assert_eq!(own("https://gw.example.test:8443/x").as_deref(), Some("/x"));
-        for other in ["http://tidings.test/a", "https://tidings.test:1/a", "https://a.tidings.test/", "https://gw.example.test/", "https://tidings.test.evil.test/", "http://127.0.0.1:4321/a"] {
+        for other in [
+            "http://tidings.test/a",
+            "https://tidings.test:1/a",
+            "https://a.tidings.test/",
+            "https://gw.example.test/",
+            "https://tidings.test.evil.test/",
+            "http://127.0.0.1:4321/a",
+        ] {
             assert_eq!(own(other), None, "{other}");
         }
     }
 
     #[test]
     fn the_gateway_is_on_loopback() {
-        assert!(Gateway::new("http://localhost:1", None).is_ok() && Gateway::new("http://[::1]:1", None).is_ok());
-        for bad in ["", "127.0.0.1:1", "https://127.0.0.1:1", "http://10.0.0.1:1", "http://gw.example.test", "http://0.0.0.0:1"] {
+        assert!(
+            Gateway::new("http://localhost:1", None).is_ok()
+                && Gateway::new("http://[::1]:1", None).is_ok()
+        );
+        for bad in [
+            "",
+            "127.0.0.1:1",
+            "https://127.0.0.1:1",
+            "http://10.0.0.1:1",
+            "http://gw.example.test",
+            "http://0.0.0.0:1",
+        ] {
             assert_eq!(Gateway::new(bad, None).err(), Some(NotAGateway), "{bad}");
         }
     }

@@ -37,8 +37,7 @@ fn only<'a>(headers: &'a HeaderMap, name: &actix_web::http::header::HeaderName) 
 
 /// The authority a request names, when it is one of this machine's.
 pub(crate) fn local_authority(headers: &HeaderMap) -> Option<&str> {
-    only(headers, &HOST)
-        .filter(|authority| without_port(authority).is_some_and(is_loopback_host))
+    only(headers, &HOST).filter(|authority| without_port(authority).is_some_and(is_loopback_host))
 }
 
 /// False when the request was made by a page of another origin.
@@ -69,10 +68,32 @@ mod tests {
 
     #[test]
     fn sb_17_only_loopback_names_and_addresses_pass() {
-        for good in ["localhost", "LOCALHOST:1", "a.localhost:80", "127.0.0.1:8090", "127.9.9.9", "[::1]:8090", "[::1]"] {
+        for good in [
+            "localhost",
+            "LOCALHOST:1",
+            "a.localhost:80",
+            "127.0.0.1:8090",
+            "127.9.9.9",
+            "[::1]:8090",
+            "[::1]",
+        ] {
             assert!(local_authority(&headers(&[good], None)).is_some(), "{good}");
         }
-        for bad in ["", "evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "0.0.0.0", "10.0.0.1:80", "[::2]:1", "[::1", "::1", "127.1", "localhost:x", "notlocalhost", "localhost:99999"] {
+        for bad in [
+            "",
+            "evil.test",
+            "localhost.evil.test",
+            "127.0.0.1.evil.test",
+            "0.0.0.0",
+            "10.0.0.1:80",
+            "[::2]:1",
+            "[::1",
+            "::1",
+            "127.1",
+            "localhost:x",
+            "notlocalhost",
+            "localhost:99999",
+        ] {
             assert!(local_authority(&headers(&[bad], None)).is_none(), "{bad}");
         }
         assert!(local_authority(&headers(&[], None)).is_none());
@@ -83,7 +104,13 @@ mod tests {
     fn sb_17_an_origin_is_this_one_or_foreign() {
         let judge = |origin| own_origin(&headers(&["127.0.0.1:1"], origin), "127.0.0.1:1");
         assert!(judge(None) && judge(Some("http://127.0.0.1:1")));
-        for foreign in ["null", "http://127.0.0.1:2", "https://127.0.0.1:1", "http://evil.test", "http://127.0.0.1:1.evil.test"] {
+        for foreign in [
+            "null",
+            "http://127.0.0.1:2",
+            "https://127.0.0.1:1",
+            "http://evil.test",
+            "http://127.0.0.1:1.evil.test",
+        ] {
             assert!(!judge(Some(foreign)), "{foreign}");
         }
     }

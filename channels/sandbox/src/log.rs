@@ -127,11 +127,7 @@ impl Log {
     ///
     /// # Errors
     /// The line cannot be written; the number is then free again.
-    pub fn append(
-        &self,
-        medium: &'static str,
-        make: impl FnOnce(u64) -> Entry,
-    ) -> io::Result<u64> {
+    pub fn append(&self, medium: &'static str, make: impl FnOnce(u64) -> Entry) -> io::Result<u64> {
         let mut held = self.lock();
         let n = held.newest + 1;
         let mut line = self.masks.clean(serde_json::to_string(&make(n))?).into_bytes();
@@ -275,7 +271,8 @@ mod tests {
 
     fn fill(log: &Log, times: usize) {
         for _ in 0..times {
-            let medium = if (log.mark.borrow().newest + 1).is_multiple_of(2) { "even" } else { "odd" };
+            let medium =
+                if (log.mark.borrow().newest + 1).is_multiple_of(2) { "even" } else { "odd" };
             log.append(medium, entry).unwrap();
         }
     }
@@ -342,7 +339,8 @@ mod tests {
     }
 
     fn folder(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("tidings-log-{name}-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("tidings-log-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&folder);
         folder
     }

@@ -179,19 +179,21 @@ pub(crate) fn percent_decoded(segment: &str) -> String {
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
-        let hex = bytes.get(at + 1..at + 3).and_then(|pair| std::str::from_utf8(pair).ok());
-        match hex.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
-            Some(byte) if bytes[at] == b'%' => {
-                out.push(byte);
-                at += 3;
-            }
-            _ => {
-                out.push(bytes[at]);
-                at += 1;
-            }
+        if let [b'%', high, low, ..] = &bytes[at..]
+            && let (Some(high), Some(low)) = (digit(*high), digit(*low))
+        {
+            out.push(high * 16 + low);
+            at += 3;
+        } else {
+            out.push(bytes[at]);
+            at += 1;
         }
     }
     String::from_utf8_lossy(&out).into_owned()
+}
+
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
 #[cfg(test)]
@@ -202,20 +204,35 @@ mod tests {
     fn segments_are_decoded_and_bad_escapes_kept() {
         let head = Head {
             method: "GET".into(),
-            path: "/telegram/bot1%3Ax/a%2fb/%zz%4/%".into(),
+            path: "/telegram/bot1%3Ax/a%2fb/%zz%+1%4/%".into(),
             query: String::new(),
-            headers: vec![("a".into(), "1".into()), ("authorization".into(), "x".into()), ("a".into(), "2".into())],
+            headers: vec![
+                ("a".into(), "1".into()),
+                ("authorization".into(), "x".into()),
+                ("a".into(), "2".into()),
+            ],
         };
-        assert_eq!(head.segments(), ["bot1:x", "a/b", "%zz%4", "%"]);
-        assert_eq!(Value::Object(head.shown_headers()).to_string(), r#"{"a":"1, 2","authorization":"***"}"#);
+        assert_eq!(head.segments(), ["bot1:x", "a/b", "%zz%+1%4", "%"]);
+        assert_eq!(
+            Value::Object(head.shown_headers()).to_string(),
+            r#"{"a":"1, 2","authorization":"***"}"#
+        );
     }
 
     #[test]
     fn a_body_is_what_its_type_says_or_bytes() {
-        let read = |kind: &str, body: &'static str| Content::read(kind, Bytes::from_static(body.as_bytes()));
-        assert_eq!(read("Application/JSON; charset=utf-8", "[1]"), Content::Json(serde_json::json!([1])));
+        let read = |kind: &str, body: &'static str| {
+            Content::read(kind, Bytes::from_static(body.as_bytes()))
+        };
+        assert_eq!(
+            read("Application/JSON; charset=utf-8", "[1]"),
+            Content::Json(serde_json::json!([1]))
+        );
         assert_eq!(read("application/json", "[1"), Content::Other(Bytes::from_static(b"[1")));
-        assert_eq!(read("application/x-www-form-urlencoded", "a=b+c&a="), Content::Form(vec![("a".into(), "b c".into()), ("a".into(), String::new())]));
+        assert_eq!(
+            read("application/x-www-form-urlencoded", "a=b+c&a="),
+            Content::Form(vec![("a".into(), "b c".into()), ("a".into(), String::new())])
+        );
         assert_eq!(read("multipart/form-data", "x"), Content::Other(Bytes::from_static(b"x")));
         assert_eq!(read("application/json", ""), Content::Nothing);
     }

@@ -145,8 +145,7 @@ impl Script {
         let mut items = self.lock();
         let first = items.iter().position(|item| item.matches.meets_call(call));
         let Some(at) = first.filter(|at| {
-            items[*at].matches.chat.is_none()
-                && items[*at].effect == Effect::Close(Cut::BeforeRead)
+            items[*at].matches.chat.is_none() && items[*at].effect == Effect::Close(Cut::BeforeRead)
         }) else {
             return false;
         };
@@ -202,7 +201,13 @@ mod tests {
             Some(Effect::Delay(delay)) => delay.as_millis(),
             _ => 0,
         };
-        let taken = [(Some("a"), Some("1")), (Some("a"), Some("2")), (Some("a"), Some("1")), (None, None), (Some("a"), Some("1"))];
+        let taken = [
+            (Some("a"), Some("1")),
+            (Some("a"), Some("2")),
+            (Some("a"), Some("1")),
+            (None, None),
+            (Some("a"), Some("1")),
+        ];
         let seen: Vec<_> = taken.map(|(call, chat)| ms(script.take(call, chat))).into();
         assert_eq!(seen, [1, 2, 1, 3, 0]);
         assert_eq!(script.shown(), json!([]));
@@ -218,6 +223,9 @@ mod tests {
         let behind = script(json!([by_chat, cut]));
         assert!(!behind.cuts_unread(Some("a")));
         assert_eq!(behind.take(Some("a"), Some("2")), Some(Effect::Close(Cut::BeforeRead)));
-        assert_eq!(behind.shown(), json!([{ "match": { "chat": "1" }, "times": 1, "delay_ms": 1 }]));
+        assert_eq!(
+            behind.shown(),
+            json!([{ "match": { "chat": "1" }, "times": 1, "delay_ms": 1 }])
+        );
     }
 }

@@ -18,11 +18,11 @@ use actix_web::http::KeepAlive;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use std::io;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -177,11 +177,7 @@ impl Running {
 }
 
 /// Opens the data directory and lets the rooms take up what it holds.
-fn open(
-    settings: &Settings,
-    gateway: Gateway,
-    stop: watch::Receiver<bool>,
-) -> io::Result<Shared> {
+fn open(settings: &Settings, gateway: Gateway, stop: watch::Receiver<bool>) -> io::Result<Shared> {
     let folder = settings.data_dir.join("vendors");
     let rooms = rooms(settings);
     let media: Vec<&'static str> = rooms.iter().map(|room| room.medium()).collect();
@@ -191,8 +187,7 @@ fn open(
         Value::Object(of.collect::<Map<_, _>>())
     };
     let masks = Masks::new(settings.telegram_tokens.iter().map(String::as_str));
-    let (log, found) =
-        Log::open(&folder, Bounds::default(), masks, &media, Box::new(snapshot))?;
+    let (log, found) = Log::open(&folder, Bounds::default(), masks, &media, Box::new(snapshot))?;
     for room in &rooms {
         if let Some(kept) = found.kept.as_ref().and_then(|kept| kept.get(room.medium())) {
             room.restore(kept);
@@ -202,7 +197,8 @@ fn open(
         }
     }
     let links = settings.links.iter().map(|(label, url)| json!({ "label": label, "url": url }));
-    let about = json!({ "gateway": settings.gateway, "links": links.collect::<Value>(), "media": media });
+    let about =
+        json!({ "gateway": settings.gateway, "links": links.collect::<Value>(), "media": media });
     let seats = rooms.into_iter().map(|room| Seat { room, script: Script::default() });
     Ok(Shared {
         seats: seats.collect(),

@@ -59,7 +59,8 @@ mod tests {
     #[test]
     fn sb_6_every_type_is_what_it_says_and_says_that_it_stands_in() {
         for (ending, kind, _) in FILES {
-            let made = stand_in(&format!("https://img.example.test/a.b/file.{ending}?x=.png#y.gif"));
+            let made =
+                stand_in(&format!("https://img.example.test/a.b/file.{ending}?x=.png#y.gif"));
             assert_eq!(made.content_type, kind);
             assert_eq!(made.note, Some(NOTE));
             let sniffed = infer::get(&made.bytes).map(|found| found.mime_type());
@@ -73,7 +74,8 @@ mod tests {
 
     #[test]
     fn an_unknown_ending_gives_bytes_without_a_type() {
-        for path in ["", "/", "https://h.test/", "/a.zip", "https://h.test/png", "/a.png/b", "x.PN"] {
+        for path in ["", "/", "https://h.test/", "/a.zip", "https://h.test/png", "/a.png/b", "x.PN"]
+        {
             assert_eq!(stand_in(path).content_type, "application/octet-stream", "{path}");
         }
         assert_eq!(stand_in("HTTPS://H.test/A.PNG").content_type, "image/png");

@@ -61,7 +61,8 @@ impl Reader {
     fn item(&mut self, path: &str, value: &Value) -> Option<Item> {
         let object = self.object(path, value)?;
         self.only(path, object, &KEYS);
-        let matches = object.get("match").map(|value| self.matches(&format!("{path}.match"), value));
+        let matches =
+            object.get("match").map(|value| self.matches(&format!("{path}.match"), value));
         let times = self.number(object, path, "times", 1, MAX_TIMES).unwrap_or(1);
         let effect = self.effect(path, object);
         Some(Item {
@@ -274,10 +275,26 @@ mod tests {
             (json!({ "close": "after_read", "deliver": 1 }), "[0].deliver", "wrong_type"),
             (json!({ "answer": {} }), "[0].answer.status", "required"),
             (json!({ "answer": { "status": 101 } }), "[0].answer.status", "out_of_range"),
-            (json!({ "answer": { "status": 200, "headers": { "Content-Length": "1" } } }), "[0].answer.headers", "not_allowed_here"),
-            (json!({ "answer": { "status": 200, "headers": { "a b": "1" } } }), "[0].answer.headers", "bad_format"),
-            (json!({ "answer": { "status": 200, "headers": { "a": "1\n2" } } }), "[0].answer.headers", "bad_format"),
-            (json!({ "answer": { "status": 200, "headers": { "a": 1 } } }), "[0].answer.headers", "wrong_type"),
+            (
+                json!({ "answer": { "status": 200, "headers": { "Content-Length": "1" } } }),
+                "[0].answer.headers",
+                "not_allowed_here",
+            ),
+            (
+                json!({ "answer": { "status": 200, "headers": { "a b": "1" } } }),
+                "[0].answer.headers",
+                "bad_format",
+            ),
+            (
+                json!({ "answer": { "status": 200, "headers": { "a": "1\n2" } } }),
+                "[0].answer.headers",
+                "bad_format",
+            ),
+            (
+                json!({ "answer": { "status": 200, "headers": { "a": 1 } } }),
+                "[0].answer.headers",
+                "wrong_type",
+            ),
             (json!({ "receipts": [] }), "[0].receipts", "not_applicable"),
             (json!({ "delay_ms": 1, "early": true }), "[0].early", "not_applicable"),
         ] {
@@ -288,6 +305,9 @@ mod tests {
         assert_eq!(read(&json!({})).unwrap_err().code, "wrong_type");
         assert_eq!(read(&json!(vec![json!({}); 1001])).unwrap_err().code, "too_many");
         let two = read(&json!([{ "delay_ms": 1, "times": 0 }, {}])).unwrap_err();
-        assert_eq!(two.errors.iter().map(|e| e.code).collect::<Vec<_>>(), ["out_of_range", "required"]);
+        assert_eq!(
+            two.errors.iter().map(|e| e.code).collect::<Vec<_>>(),
+            ["out_of_range", "required"]
+        );
     }
 }

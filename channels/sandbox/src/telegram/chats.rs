@@ -63,9 +63,8 @@ impl Chat {
 
 /// The id of a public name: the same for the same name in any case.
 fn named(name: &str) -> i64 {
-    let fold = |hash: i64, byte: u8| {
-        (hash * 31 + i64::from(byte.to_ascii_lowercase())) % 1_000_000_007
-    };
+    let fold =
+        |hash: i64, byte: u8| (hash * 31 + i64::from(byte.to_ascii_lowercase())) % 1_000_000_007;
     SUPERGROUP - 1 - name.bytes().fold(7, fold)
 }
 
@@ -198,7 +197,19 @@ mod tests {
         assert_eq!(kind("9223372036854775807"), Some("private"));
         assert_eq!(kind("@news_room"), Some("supergroup"));
         assert_eq!(Chat::of("@News_Room").map(|c| c.id), Chat::of("@news_room").map(|c| c.id));
-        for bad in ["", "0", "+1", "01", " 1", "1.0", "9223372036854775808", "@abcd", "@1abcd", "@ab-cde", "name"] {
+        for bad in [
+            "",
+            "0",
+            "+1",
+            "01",
+            " 1",
+            "1.0",
+            "9223372036854775808",
+            "@abcd",
+            "@1abcd",
+            "@ab-cde",
+            "name",
+        ] {
             assert_eq!(kind(bad), None, "{bad}");
         }
     }

@@ -56,9 +56,7 @@ pub fn keyboard(arguments: &Arguments<'_>) -> Result<Option<Value>, Refused> {
 }
 
 fn button(value: &Value) -> Result<Value, Refused> {
-    let parse = |what: &str| {
-        Refused::bad(format!("can't parse inline keyboard button: {what}"))
-    };
+    let parse = |what: &str| Refused::bad(format!("can't parse inline keyboard button: {what}"));
     let button = value.as_object().ok_or_else(|| parse("expected an Object"))?;
     match button.get("text") {
         None => return Err(parse("Can't find field \"text\"")),
@@ -118,11 +116,29 @@ mod tests {
     #[test]
     fn sb_8_only_links_that_a_phone_can_open() {
         let long = format!("https://ex.test/{}", "a".repeat(BUTTON_URL_CHARS - 16));
-        for good in ["https://ex.test", "http://10.0.0.1/x", "https://[2001:db8::1]:8/", "tg://resolve?domain=x", "HTTPS://EX.test/ä", &long] {
+        for good in [
+            "https://ex.test",
+            "http://10.0.0.1/x",
+            "https://[2001:db8::1]:8/",
+            "tg://resolve?domain=x",
+            "HTTPS://EX.test/ä",
+            &long,
+        ] {
             assert!(is_link(good), "{good}");
         }
         let longer = format!("{long}a");
-        for bad in ["", "ex.test", "http://localhost:3000/x", "https://intranet/x", "https://intranet./", "ftp://ex.test", "mailto:a@ex.test", "https://ex.test/a b", "https://", &longer] {
+        for bad in [
+            "",
+            "ex.test",
+            "http://localhost:3000/x",
+            "https://intranet/x",
+            "https://intranet./",
+            "ftp://ex.test",
+            "mailto:a@ex.test",
+            "https://ex.test/a b",
+            "https://",
+            &longer,
+        ] {
             assert!(!is_link(bad), "{bad}");
         }
     }

@@ -237,9 +237,8 @@ fn pointed(url: &str, kind: Kind) -> Result<Taken, Refused> {
 pub fn get_file(arguments: &Arguments<'_>, outside: Outside<'_>) -> Result<Value, Refused> {
     let id = arguments.text("file_id").ok_or_else(|| Refused::bad("file_id not specified"))?;
     let bytes = id.strip_prefix(ID).and_then(|digest| outside.files.get(digest));
-    let bytes = bytes.ok_or_else(|| {
-        Refused::bad("wrong file_id or the file is temporarily unavailable")
-    })?;
+    let bytes = bytes
+        .ok_or_else(|| Refused::bad("wrong file_id or the file is temporarily unavailable"))?;
     if bytes.len() > DOWNLOAD_BYTES {
         return Err(Refused::bad("file is too big"));
     }

@@ -50,7 +50,7 @@ fn wide(bytes: &[u8], at: usize) -> Option<u32> {
 
 fn little(bytes: &[u8], at: usize, length: usize) -> Option<u32> {
     let part = bytes.get(at..at + length)?;
-    Some(part.iter().rev().fold(0, |sum, byte| sum << 8 | u32::from(*byte)))
+    Some(part.iter().rev().fold(0, |sum, byte| (sum << 8) | u32::from(*byte)))
 }
 
 fn big(bytes: &[u8], at: usize) -> Option<u32> {
@@ -85,7 +85,7 @@ fn webp(bytes: &[u8]) -> Option<Size> {
         }),
         b"VP8L" => {
             let bits = little(bytes, 21, 4)?;
-            Some(Size { width: (bits & 0x3FFF) + 1, height: (bits >> 14 & 0x3FFF) + 1 })
+            Some(Size { width: (bits & 0x3FFF) + 1, height: ((bits >> 14) & 0x3FFF) + 1 })
         }
         b"VP8X" => {
             Some(Size { width: little(bytes, 24, 3)? + 1, height: little(bytes, 27, 3)? + 1 })
@@ -103,10 +103,17 @@ mod tests {
     #[test]
     fn sb_8_every_picture_format_tells_its_pixels() {
         for path in ["/a.png", "/a.jpg", "/a.gif", "/a.webp"] {
-            assert_eq!(size(&stand_in(path).bytes), Some(Size { width: 480, height: 300 }), "{path}");
+            assert_eq!(
+                size(&stand_in(path).bytes),
+                Some(Size { width: 480, height: 300 }),
+                "{path}"
+            );
         }
         for path in ["/a.mp4", "/a.pdf", "/a"] {
-            assert_eq!(photo(&stand_in(path).bytes).unwrap_err().description, "Bad Request: IMAGE_PROCESS_FAILED");
+            assert_eq!(
+                photo(&stand_in(path).bytes).unwrap_err().description,
+                "Bad Request: IMAGE_PROCESS_FAILED"
+            );
         }
     }
 
@@ -118,8 +125,15 @@ mod tests {
     #[test]
     fn sb_35_sides_and_ratio_at_and_over() {
         for (width, height, taken) in [
-            (5000, 5000, true), (5001, 5000, false), (9000, 1000, true), (9001, 1000, false),
-            (2000, 100, true), (2001, 100, false), (100, 2000, true), (100, 2001, false), (0, 0, false),
+            (5000, 5000, true),
+            (5001, 5000, false),
+            (9000, 1000, true),
+            (9001, 1000, false),
+            (2000, 100, true),
+            (2001, 100, false),
+            (100, 2000, true),
+            (100, 2001, false),
+            (0, 0, false),
         ] {
             assert_eq!(photo(&gif(width, height)).is_ok(), taken, "{width}x{height}");
         }

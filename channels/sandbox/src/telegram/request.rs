@@ -8,10 +8,6 @@ use super::answers::Refused;
 use crate::received::{Content, Part, Received};
 use serde_json::Value;
 
-/// Media types whose bodies hold arguments.
-const KNOWN_TYPES: [&str; 3] =
-    ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"];
-
 /// The arguments of one call.
 pub struct Arguments<'a> {
     texts: Vec<(String, String)>,
@@ -29,9 +25,11 @@ impl<'a> Arguments<'a> {
         match &request.content {
             Content::Nothing => {}
             Content::Json(Value::Object(object)) => {
-                arguments.texts.extend(object.iter().filter_map(|(name, value)| {
-                    text_of(value).map(|text| (name.clone(), text))
-                }));
+                arguments.texts.extend(
+                    object.iter().filter_map(|(name, value)| {
+                        text_of(value).map(|text| (name.clone(), text))
+                    }),
+                );
             }
             Content::Json(_) => return Err(Refused::bad("can't parse JSON: object expected")),
             Content::Form(pairs) => arguments.texts.extend(pairs.iter().cloned()),
@@ -95,7 +93,6 @@ fn unreadable(request: &Received) -> Refused {
     match kind {
         "application/json" => Refused::bad("can't parse JSON object"),
         "multipart/form-data" => Refused::bad("can't parse multipart form"),
-        _ if KNOWN_TYPES.contains(&kind) => Refused::bad("can't parse the request"),
         _ => Refused { status: 415, description: "Unsupported Media Type".to_owned() },
     }
 }

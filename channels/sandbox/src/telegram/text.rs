@@ -108,7 +108,7 @@ fn written(arguments: &Arguments<'_>, text: &str, field: &str) -> Result<Written
         kept["length"] = json!(end.saturating_sub(offset));
         Ok(kept)
     });
-    let entities = entities.collect::<Result<_, _>>()?;
+    let entities = entities.collect::<Result<_, Refused>>()?;
     Ok(Written { text: trimmed.to_owned(), entities })
 }
 
@@ -119,7 +119,8 @@ fn place(entity: &Value, text: &str) -> Result<(usize, usize), Refused> {
         return Err(parse("expected an Object".to_owned()));
     };
     let number = |name: &str| {
-        let value = fields.get(name).ok_or_else(|| parse(format!("Can't find field \"{name}\"")))?;
+        let value =
+            fields.get(name).ok_or_else(|| parse(format!("Can't find field \"{name}\"")))?;
         value.as_i64().ok_or_else(|| parse(format!("Field \"{name}\" must be of type Number")))
     };
     let kind = fields.get("type").and_then(Value::as_str);

@@ -73,9 +73,9 @@ impl Webhook {
     /// The same, read back.
     #[must_use]
     pub fn from_shown(shown: &Value) -> Self {
-        let kinds = shown["allowed_updates"].as_array().map(|kinds| {
-            kinds.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-        });
+        let kinds = shown["allowed_updates"]
+            .as_array()
+            .map(|kinds| kinds.iter().filter_map(Value::as_str).map(str::to_owned).collect());
         Self {
             url: shown["url"].as_str().unwrap_or_default().to_owned(),
             max_connections: shown["max_connections"]

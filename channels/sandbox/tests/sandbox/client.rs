@@ -31,7 +31,11 @@ impl Reply {
             let (name, value) = line.split_once(": ").unwrap();
             (name.to_lowercase(), value.to_owned())
         };
-        Self { status: Some(status), headers: lines.map(pair).collect(), body: raw[end + 4..].to_vec() }
+        Self {
+            status: Some(status),
+            headers: lines.map(pair).collect(),
+            body: raw[end + 4..].to_vec(),
+        }
     }
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
@@ -74,7 +78,13 @@ impl Vendors {
         Self::start_in(&self.folder).await
     }
 
-    pub async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
+    pub async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &[u8],
+    ) -> Reply {
         send(self.address(), method, path, headers, body).await
     }
 
@@ -136,7 +146,10 @@ pub async fn send(
     body: &[u8],
 ) -> Reply {
     let mut stream = TcpStream::connect(address).await.unwrap();
-    let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+    let mut head = format!(
+        "{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n",
+        body.len()
+    );
     if !headers.iter().any(|(name, _)| *name == "host") {
         head += &format!("host: {address}\r\n");
     }
@@ -170,7 +183,12 @@ pub async fn read_on(stream: &mut TcpStream, enough: impl Fn(&str) -> bool) -> V
 pub fn multipart(texts: &[(&str, &str)], files: &[(&str, &str, &str, &[u8])]) -> (String, Vec<u8>) {
     let mut body = Vec::new();
     for (name, value) in texts {
-        body.extend(format!("--b0undary\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").bytes());
+        body.extend(
+            format!(
+                "--b0undary\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+            )
+            .bytes(),
+        );
     }
     for (name, filename, kind, bytes) in files {
         body.extend(format!("--b0undary\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"{filename}\"\r\nContent-Type: {kind}\r\n\r\n").bytes());

@@ -17,7 +17,9 @@ async fn sb_1_only_loopback_is_listened_on() {
     let mut taken = settings(&folder);
     taken.listen = vendors.address();
     let problem = Sandbox::start(taken).await.err().expect("refused");
-    assert!(matches!(problem, StartProblem::InUse(_)) && problem.to_string().starts_with("--vendors: "));
+    assert!(
+        matches!(problem, StartProblem::InUse(_)) && problem.to_string().starts_with("--vendors: ")
+    );
     let mut abroad = settings(&folder);
     abroad.gateway = "http://10.0.0.1:80".to_owned();
     assert!(matches!(Sandbox::start(abroad).await.err(), Some(StartProblem::Gateway(_))));
@@ -42,7 +44,6 @@ async fn sb_16_the_page_is_itself_and_loads_nothing_else() {
         assert_eq!(reply.header("content-security-policy"), POLICY);
         assert_eq!(reply.header("x-content-type-options"), "nosniff");
         let text = String::from_utf8(reply.body).unwrap();
-        assert!(!text.contains("http://www") || !text.contains("src=\"http"), "{path}");
         for foreign in ["src=\"http", "href=\"http", "@import", "url(http", "from 'http"] {
             assert!(!text.contains(foreign), "{foreign} in {path}");
         }
@@ -60,22 +61,49 @@ async fn sb_17_foreign_hosts_and_origins_are_shut_out() {
     let vendors = Vendors::start().await;
     let port = vendors.address().port();
     let own = format!("127.0.0.1:{port}");
-    for path in ["/", "/page.js", "/favicon.ico", "/_/requests", "/_/events", "/_/about", "/_/files/x", "/_/script/telegram", "/nothing"] {
+    for path in [
+        "/",
+        "/page.js",
+        "/favicon.ico",
+        "/_/requests",
+        "/_/events",
+        "/_/about",
+        "/_/files/x",
+        "/_/script/telegram",
+        "/nothing",
+    ] {
         for host in ["evil.test", "127.0.0.1.evil.test", "10.0.0.1", ""] {
             let reply = vendors.send("GET", path, &[("host", host)], b"").await;
-            assert_eq!((reply.status, &reply.json()["code"]), (Some(403), &json!("forbidden_host")), "{path} {host}");
+            assert_eq!(
+                (reply.status, &reply.json()["code"]),
+                (Some(403), &json!("forbidden_host")),
+                "{path} {host}"
+            );
             assert_eq!(reply.header("content-type"), "application/problem+json");
         }
     }
     let local = format!("localhost:{port}");
     for host in [own.as_str(), local.as_str(), "[::1]:1"] {
-        assert_eq!(vendors.send("GET", "/_/requests", &[("host", host)], b"").await.status, Some(200));
+        assert_eq!(
+            vendors.send("GET", "/_/requests", &[("host", host)], b"").await.status,
+            Some(200)
+        );
     }
-    for (method, path) in [("DELETE", "/_/requests"), ("PUT", "/_/script/telegram"), ("PUT", "/_/receipts/telegram"), ("POST", "/_/person/telegram")] {
-        for origin in ["http://evil.test", "null", "http://127.0.0.1:1", &format!("https://{own}")] {
+    for (method, path) in [
+        ("DELETE", "/_/requests"),
+        ("PUT", "/_/script/telegram"),
+        ("PUT", "/_/receipts/telegram"),
+        ("POST", "/_/person/telegram"),
+    ] {
+        for origin in ["http://evil.test", "null", "http://127.0.0.1:1", &format!("https://{own}")]
+        {
             let headers = [("host", own.as_str()), ("origin", origin)];
             let reply = vendors.send(method, path, &headers, b"[]").await;
-            assert_eq!((reply.status, &reply.json()["code"]), (Some(403), &json!("forbidden_origin")), "{method} {path}");
+            assert_eq!(
+                (reply.status, &reply.json()["code"]),
+                (Some(403), &json!("forbidden_origin")),
+                "{method} {path}"
+            );
         }
     }
     let origin = format!("http://{own}");
@@ -102,7 +130,13 @@ async fn sb_17_bad_input_has_its_status_and_code() {
         ("PUT", "/_/script/telegram", b"[", 400, "malformed_json"),
         ("PUT", "/_/script/telegram", b"{}", 400, "wrong_type"),
         ("PUT", "/_/script/telegram", b"[{}]", 400, "required"),
-        ("PUT", "/_/script/telegram", br#"[{"receipts":[{"status":"read"}]}]"#, 400, "not_applicable"),
+        (
+            "PUT",
+            "/_/script/telegram",
+            br#"[{"receipts":[{"status":"read"}]}]"#,
+            400,
+            "not_applicable",
+        ),
         ("PUT", "/_/script/telegram", &big, 413, "too_large"),
         ("POST", "/_/script/telegram", b"[]", 405, "method_not_allowed"),
         ("PUT", "/_/receipts/telegram", br#"{"auto":true}"#, 400, "not_applicable"),
@@ -118,9 +152,16 @@ async fn sb_17_bad_input_has_its_status_and_code() {
     ] {
         let reply = vendors.send(method, path, &[], body).await;
         let problem = reply.json();
-        assert_eq!((reply.status, &problem["code"]), (Some(status), &json!(code)), "{method} {path}");
+        assert_eq!(
+            (reply.status, &problem["code"]),
+            (Some(status), &json!(code)),
+            "{method} {path}"
+        );
         assert_eq!(problem["type"], format!("urn:tidings:problem:{code}"));
-        assert_eq!((reply.header("content-type"), &problem["status"]), ("application/problem+json", &json!(status)));
+        assert_eq!(
+            (reply.header("content-type"), &problem["status"]),
+            ("application/problem+json", &json!(status))
+        );
         if status == 405 {
             assert!(!reply.header("allow").is_empty());
         }

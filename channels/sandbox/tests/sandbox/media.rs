@@ -30,7 +30,13 @@ async fn sb_35_uploads_at_and_over_their_bytes() {
     for (method, field, bytes, status, description) in [
         ("sendPhoto", "photo", padded("/a.png", 10_000_000), 200, ""),
         ("sendPhoto", "photo", padded("/a.png", 10_000_001), 400, "Bad Request: file is too big"),
-        ("sendPhoto", "photo", stand_in("/a.pdf").bytes.to_vec(), 400, "Bad Request: IMAGE_PROCESS_FAILED"),
+        (
+            "sendPhoto",
+            "photo",
+            stand_in("/a.pdf").bytes.to_vec(),
+            400,
+            "Bad Request: IMAGE_PROCESS_FAILED",
+        ),
         ("sendPhoto", "photo", Vec::new(), 400, "Bad Request: file must be non-empty"),
         ("sendDocument", "document", padded("/a", 50_000_000), 200, ""),
         ("sendDocument", "document", padded("/a", 50_000_001), 413, "Request Entity Too Large"),
@@ -54,10 +60,14 @@ async fn an_upload_is_shown_and_can_be_fetched_again() {
     let file = stand_in("/x.docx");
     let reply = upload(&vendors, "sendDocument", "document", "Q3 %22a%22.docx", &file.bytes).await;
     let document = &reply.json()["result"]["document"];
-    assert_eq!((&document["file_name"], &document["file_size"]), (&json!("Q3 \"a\".docx"), &json!(file.bytes.len())));
+    assert_eq!(
+        (&document["file_name"], &document["file_size"]),
+        (&json!("Q3 \"a\".docx"), &json!(file.bytes.len()))
+    );
     assert_eq!(reply.json()["result"]["caption"], "see");
     let (_, got) = vendors.call("getFile", &json!({ "file_id": document["file_id"] })).await;
-    let path = format!("/telegram/file/bot{TOKEN}/{}", got["result"]["file_path"].as_str().unwrap());
+    let path =
+        format!("/telegram/file/bot{TOKEN}/{}", got["result"]["file_path"].as_str().unwrap());
     assert_eq!(vendors.get(&path).await.body, file.bytes);
     let again = json!({ "chat_id": 1, "document": document["file_id"] });
     assert_eq!(vendors.refusal("sendDocument", &again).await, "");
@@ -65,7 +75,10 @@ async fn an_upload_is_shown_and_can_be_fetched_again() {
     let record = &vendors.requests().await[0];
     let part = &record["parts"][3];
     assert_eq!((&part["name"], &part["filename"]), (&json!("document0"), &json!("Q3 \"a\".docx")));
-    assert_eq!((&part["size"], &part["content_type"]), (&json!(file.bytes.len()), &json!("application/x-test")));
+    assert_eq!(
+        (&part["size"], &part["content_type"]),
+        (&json!(file.bytes.len()), &json!("application/x-test"))
+    );
     assert_eq!(record["parts"][0], json!({ "name": "chat_id", "value": "42" }));
     let shown = vendors.get(&format!("/_/files/{}", part["sha256"].as_str().unwrap())).await;
     assert_eq!(shown.body, file.bytes);
@@ -109,7 +122,8 @@ async fn sb_8_files_that_are_not_there_or_not_of_the_kind() {
         (("getFile", json!({ "file_id": "x" })), "Bad Request: wrong file_id"),
     ] {
         let said = vendors.refusal(method, &arguments).await;
-        let told = if description.is_empty() { said.is_empty() } else { said.starts_with(description) };
+        let told =
+            if description.is_empty() { said.is_empty() } else { said.starts_with(description) };
         assert!(told, "{method} {arguments}: {said}");
     }
 }
@@ -132,7 +146,13 @@ async fn gateway() -> (String, Shelf, Arc<Mutex<Vec<String>>>) {
             let mut answer = Vec::new();
             match found {
                 Some((kind, bytes)) => {
-                    answer.extend(format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n", bytes.len()).bytes());
+                    answer.extend(
+                        format!(
+                            "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n\r\n",
+                            bytes.len()
+                        )
+                        .bytes(),
+                    );
                     answer.extend(bytes);
                 }
                 None => answer.extend(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"),
@@ -175,22 +195,39 @@ async fn sb_12_own_media_are_read_from_the_gateway_and_nothing_else_is_opened() 
         let mut arguments = json!({ "chat_id": 42 });
         arguments[field] = json!(format!("{own}{name}"));
         let said = vendors.refusal(method, &arguments).await;
-        assert_eq!(said.strip_prefix("Bad Request: ").unwrap_or(&said), description, "{method} {name}");
+        assert_eq!(
+            said.strip_prefix("Bad Request: ").unwrap_or(&said),
+            description,
+            "{method} {name}"
+        );
     }
     let asked = seen.lock().unwrap().len();
     assert_eq!(asked, 10);
     assert!(seen.lock().unwrap()[0].starts_with("GET /api/interactions/media/png HTTP/1.1\r\n"));
     assert!(seen.lock().unwrap()[0].to_lowercase().contains("\r\nhost: tidings.test\r\n"));
-    for foreign in [format!("{address}/api/interactions/media/png"), "https://tidings.test:444/a.png".to_owned(), "http://tidings.test/a.png".to_owned()] {
-        assert_eq!(vendors.refusal("sendPhoto", &json!({ "chat_id": 42, "photo": foreign })).await, "");
+    for foreign in [
+        format!("{address}/api/interactions/media/png"),
+        "https://tidings.test:444/a.png".to_owned(),
+        "http://tidings.test/a.png".to_owned(),
+    ] {
+        assert_eq!(
+            vendors.refusal("sendPhoto", &json!({ "chat_id": 42, "photo": foreign })).await,
+            ""
+        );
     }
     assert_eq!(seen.lock().unwrap().len(), asked, "no other address is opened");
 
     let requests = vendors.requests().await;
     let media = &requests[0]["media"][0];
-    assert_eq!((&media["url"], &media["content_type"]), (&json!(format!("{own}png")), &json!("image/png")));
+    assert_eq!(
+        (&media["url"], &media["content_type"]),
+        (&json!(format!("{own}png")), &json!("image/png"))
+    );
     let shown = vendors.get(&format!("/_/files/{}", media["sha256"].as_str().unwrap())).await;
-    assert_eq!((shown.header("content-type"), shown.header("content-disposition")), ("image/png", ""));
+    assert_eq!(
+        (shown.header("content-type"), shown.header("content-disposition")),
+        ("image/png", "")
+    );
     assert_eq!(shown.body, png);
     assert_eq!(shown.header("x-content-type-options"), "nosniff");
     assert_eq!(requests.last().unwrap().get("media"), None::<&Value>);

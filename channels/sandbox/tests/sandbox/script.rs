@@ -25,7 +25,10 @@ async fn sb_19_an_answer_instead_of_the_rooms() {
     for _ in 0..2 {
         let reply = vendors.try_call("sendMessage", &text(1)).await;
         assert_eq!((reply.status, reply.json()), (Some(429), body.clone()));
-        assert_eq!((reply.header("retry-after"), reply.header("content-type")), ("1", "application/json"));
+        assert_eq!(
+            (reply.header("retry-after"), reply.header("content-type")),
+            ("1", "application/json")
+        );
     }
     let reply = vendors.try_call("sendMessage", &text(2)).await;
     assert_eq!((reply.status, reply.body.as_slice()), (Some(200), b"<html>".as_slice()));
@@ -36,9 +39,15 @@ async fn sb_19_an_answer_instead_of_the_rooms() {
         assert_eq!(delivered(&vendors, chat).await, count, "{chat}");
     }
     let requests = vendors.requests().await;
-    assert_eq!((&requests[0]["status"], &requests[0]["drawn"], &requests[0]["answer"]), (&json!(429), &json!(false), &body));
+    assert_eq!(
+        (&requests[0]["status"], &requests[0]["drawn"], &requests[0]["answer"]),
+        (&json!(429), &json!(false), &body)
+    );
     assert_eq!(requests[0].get("result"), None);
-    assert_eq!((&requests[2]["result"]["message_id"], requests[2].get("drawn"), &requests[2]["answer"]), (&json!(1), None, &json!("<html>")));
+    assert_eq!(
+        (&requests[2]["result"]["message_id"], requests[2].get("drawn"), &requests[2]["answer"]),
+        (&json!(1), None, &json!("<html>"))
+    );
 }
 
 #[tokio::test]
@@ -89,7 +98,11 @@ async fn sb_19_connections_are_cut_where_the_item_says() {
         assert_eq!(kept_out, record.get("result").is_none(), "{item}");
     }
     let requests = vendors.requests().await;
-    assert_eq!((&requests[0]["body"], &requests[0]["chat"]), (&Value::Null, &Value::Null), "unread");
+    assert_eq!(
+        (&requests[0]["body"], &requests[0]["chat"]),
+        (&Value::Null, &Value::Null),
+        "unread"
+    );
     assert_eq!(requests[1]["body"]["text"], "x", "read for its chat");
     assert_eq!(vendors.call("sendMessage", &text(5)).await.0, 200, "and then normal");
 }
@@ -97,7 +110,9 @@ async fn sb_19_connections_are_cut_where_the_item_says() {
 #[tokio::test]
 async fn sb_19_a_large_upload_is_cut_before_it_is_read() {
     let vendors = Vendors::start().await;
-    vendors.script(&json!([{ "match": { "method": "sendDocument" }, "close": "before_read" }])).await;
+    vendors
+        .script(&json!([{ "match": { "method": "sendDocument" }, "close": "before_read" }]))
+        .await;
     let path = format!("/telegram/bot{}/sendDocument", crate::client::TOKEN);
     let kind = [("content-type", "multipart/form-data; boundary=x")];
     let reply = send(vendors.address(), "POST", &path, &kind, &vec![b'x'; 40_000_000]).await;

@@ -58,7 +58,8 @@ async fn sb_35_texts_count_utf16_units_after_trimming() {
 
 #[tokio::test]
 async fn sb_35_captions_count_utf16_units_after_trimming() {
-    let caption = |text: String| json!({ "chat_id": 42, "photo": "https://h.test/a.png", "caption": text });
+    let caption =
+        |text: String| json!({ "chat_id": 42, "photo": "https://h.test/a.png", "caption": text });
     expect(vec![
         ("sendPhoto", caption("a".repeat(1024)), ""),
         ("sendPhoto", caption("a".repeat(1025)), "message caption is too long"),
@@ -72,11 +73,10 @@ async fn sb_35_captions_count_utf16_units_after_trimming() {
 
 #[tokio::test]
 async fn sb_8_entities_lie_in_the_text_in_utf16_units() {
-    let entity = |offset: i64, length: i64| {
-        json!({ "chat_id": 42, "text": " a😀b ", "entities": [{ "type": "bold", "offset": offset, "length": length }] })
-    };
+    let entity = |offset: i64, length: i64| json!({ "chat_id": 42, "text": " a😀b ", "entities": [{ "type": "bold", "offset": offset, "length": length }] });
     let of = |entity: Value| json!({ "chat_id": 42, "text": "hello", "entities": entity });
-    let many = |count: usize| of(json!(vec![json!({ "type": "bold", "offset": 0, "length": 1 }); count]));
+    let many =
+        |count: usize| of(json!(vec![json!({ "type": "bold", "offset": 0, "length": 1 }); count]));
     expect(vec![
         ("sendMessage", entity(0, 6), ""),
         ("sendMessage", entity(1, 1), ""),
@@ -115,7 +115,11 @@ async fn sb_35_callback_data_counts_bytes() {
         ("sendMessage", data("😀".repeat(17)), "BUTTON_DATA_INVALID"),
         ("sendMessage", data("ä".repeat(33)), "BUTTON_DATA_INVALID"),
         ("sendMessage", data("a".to_owned()), ""),
-        ("sendMessage", data(String::new()), "can't parse inline keyboard button: Text buttons are unallowed"),
+        (
+            "sendMessage",
+            data(String::new()),
+            "can't parse inline keyboard button: Text buttons are unallowed",
+        ),
     ])
     .await;
 }
@@ -132,14 +136,42 @@ async fn sb_8_one_bad_button_refuses_the_message() {
         ("sendMessage", link(&format!("{long}a")), "BUTTON_URL_INVALID"),
         ("sendMessage", link("http://localhost:3000/x"), "BUTTON_URL_INVALID"),
         ("sendMessage", link("https://intranet/x"), "BUTTON_URL_INVALID"),
-        ("sendMessage", button(json!({ "text": "x" })), "can't parse inline keyboard button: Text buttons"),
-        ("sendMessage", button(json!({ "callback_data": "x" })), "can't parse inline keyboard button: Can't find field \"text\""),
-        ("sendMessage", button(json!({ "text": 1, "callback_data": "x" })), "can't parse inline keyboard button: Field \"text\""),
-        ("sendMessage", button(json!({ "text": "", "callback_data": "x" })), "can't parse inline keyboard button: Text must be non-empty"),
-        ("sendMessage", button(json!({ "text": "a", "callback_data": "x", "url": "https://ex.test" })), "can't parse inline keyboard button: exactly one"),
-        ("sendMessage", button(json!({ "text": "a", "web_app": { "url": "https://ex.test" } })), "BUTTON_TYPE_INVALID"),
+        (
+            "sendMessage",
+            button(json!({ "text": "x" })),
+            "can't parse inline keyboard button: Text buttons",
+        ),
+        (
+            "sendMessage",
+            button(json!({ "callback_data": "x" })),
+            "can't parse inline keyboard button: Can't find field \"text\"",
+        ),
+        (
+            "sendMessage",
+            button(json!({ "text": 1, "callback_data": "x" })),
+            "can't parse inline keyboard button: Field \"text\"",
+        ),
+        (
+            "sendMessage",
+            button(json!({ "text": "", "callback_data": "x" })),
+            "can't parse inline keyboard button: Text must be non-empty",
+        ),
+        (
+            "sendMessage",
+            button(json!({ "text": "a", "callback_data": "x", "url": "https://ex.test" })),
+            "can't parse inline keyboard button: exactly one",
+        ),
+        (
+            "sendMessage",
+            button(json!({ "text": "a", "web_app": { "url": "https://ex.test" } })),
+            "BUTTON_TYPE_INVALID",
+        ),
         ("sendMessage", button(json!("x")), "can't parse inline keyboard button"),
-        ("sendMessage", markup(json!({ "inline_keyboard": "x" })), "field \"inline_keyboard\" must be of type Array"),
+        (
+            "sendMessage",
+            markup(json!({ "inline_keyboard": "x" })),
+            "field \"inline_keyboard\" must be of type Array",
+        ),
         ("sendMessage", markup(json!({ "inline_keyboard": [1] })), "can't parse inline keyboard"),
         ("sendMessage", markup(json!({})), "inline keyboard expected"),
         ("sendMessage", markup(json!([])), "object expected as reply markup"),
@@ -190,17 +222,37 @@ async fn sb_11_chats_topics_and_replies() {
         ("sendMessage", to(Value::Null), "chat_id is empty"),
         ("sendMessage", to(json!("")), "chat_id is empty"),
         ("sendMessage", message(json!({ "message_thread_id": 2_147_483_647_u32 })), ""),
-        ("sendMessage", message(json!({ "message_thread_id": 2_147_483_648_u32 })), "message thread not found"),
+        (
+            "sendMessage",
+            message(json!({ "message_thread_id": 2_147_483_648_u32 })),
+            "message thread not found",
+        ),
         ("sendMessage", message(json!({ "message_thread_id": -1 })), "message thread not found"),
         ("sendMessage", reply(json!({ "message_id": 1 })), ""),
         ("sendMessage", reply(json!({ "message_id": 99 })), "message to be replied not found"),
-        ("sendMessage", reply(json!({ "message_id": 99, "allow_sending_without_reply": true })), ""),
-        ("sendMessage", reply(json!({ "message_id": 99, "allow_sending_without_reply": "yes" })), "field \"allow_sending_without_reply\""),
+        (
+            "sendMessage",
+            reply(json!({ "message_id": 99, "allow_sending_without_reply": true })),
+            "",
+        ),
+        (
+            "sendMessage",
+            reply(json!({ "message_id": 99, "allow_sending_without_reply": "yes" })),
+            "field \"allow_sending_without_reply\"",
+        ),
         ("sendMessage", reply(json!({})), "can't find field \"message_id\""),
         ("sendMessage", reply(json!([])), "object expected as reply parameters"),
         ("sendMessage", message(json!({ "link_preview_options": { "is_disabled": true } })), ""),
-        ("sendMessage", message(json!({ "link_preview_options": { "is_disabled": "yes" } })), "field \"is_disabled\""),
-        ("sendMessage", message(json!({ "link_preview_options": [] })), "can't parse link preview options"),
+        (
+            "sendMessage",
+            message(json!({ "link_preview_options": { "is_disabled": "yes" } })),
+            "field \"is_disabled\"",
+        ),
+        (
+            "sendMessage",
+            message(json!({ "link_preview_options": [] })),
+            "can't parse link preview options",
+        ),
     ])
     .await;
 }
@@ -213,17 +265,33 @@ async fn sb_9_registration_and_taps() {
         arguments
     };
     expect(vec![
-        ("setWebhook", hook(json!({ "secret_token": "a".repeat(257) })), "secret token is too long"),
-        ("setWebhook", hook(json!({ "secret_token": "a b" })), "secret token contains unallowed characters"),
+        (
+            "setWebhook",
+            hook(json!({ "secret_token": "a".repeat(257) })),
+            "secret token is too long",
+        ),
+        (
+            "setWebhook",
+            hook(json!({ "secret_token": "a b" })),
+            "secret token contains unallowed characters",
+        ),
         ("setWebhook", hook(json!({ "max_connections": 0 })), "max_connections must be between"),
         ("setWebhook", hook(json!({ "max_connections": 101 })), "max_connections must be between"),
         ("setWebhook", hook(json!({ "url": "http://tidings.test/" })), "bad webhook: An HTTPS URL"),
-        ("setWebhook", hook(json!({ "url": "https://tidings.test:444/" })), "bad webhook: Webhook can be set up only on ports"),
+        (
+            "setWebhook",
+            hook(json!({ "url": "https://tidings.test:444/" })),
+            "bad webhook: Webhook can be set up only on ports",
+        ),
         ("setWebhook", hook(json!({ "url": "nowhere" })), "invalid webhook URL"),
         ("setWebhook", hook(json!({ "allowed_updates": {} })), "expected an Array"),
         ("setWebhook", hook(json!({ "allowed_updates": [1] })), "expected an Array"),
         ("answerCallbackQuery", json!({ "callback_query_id": "77", "text": "ä".repeat(200) }), ""),
-        ("answerCallbackQuery", json!({ "callback_query_id": "77", "text": "ä".repeat(201) }), "MESSAGE_TOO_LONG"),
+        (
+            "answerCallbackQuery",
+            json!({ "callback_query_id": "77", "text": "ä".repeat(201) }),
+            "MESSAGE_TOO_LONG",
+        ),
         ("answerCallbackQuery", json!({}), "query is too old"),
         ("answerCallbackQuery", json!({ "callback_query_id": "x" }), "query is too old"),
     ])
@@ -236,12 +304,18 @@ async fn sb_9_registration_and_taps() {
     let vendors = vendors.restart().await;
     let (_, info) = vendors.call("getWebhookInfo", &json!({})).await;
     assert_eq!(info["result"]["url"], "https://tidings.test/webhooks/telegram");
-    assert_eq!((&info["result"]["max_connections"], &info["result"]["allowed_updates"]), (&json!(100), &kinds));
+    assert_eq!(
+        (&info["result"]["max_connections"], &info["result"]["allowed_updates"]),
+        (&json!(100), &kinds)
+    );
     let (_, answer) = vendors.call("setWebhook", &json!({ "url": "" })).await;
     assert_eq!(answer["description"], "Webhook was deleted");
     assert_eq!(vendors.call("getWebhookInfo", &json!({})).await.1["result"]["url"], "");
     let (_, me) = vendors.call("getMe", &json!({})).await;
-    assert_eq!((&me["result"]["id"], &me["result"]["username"]), (&json!(700_100), &json!("tidings_sandbox_bot")));
+    assert_eq!(
+        (&me["result"]["id"], &me["result"]["username"]),
+        (&json!(700_100), &json!("tidings_sandbox_bot"))
+    );
 }
 
 #[tokio::test]
@@ -258,25 +332,76 @@ async fn sb_9_tokens_methods_and_bodies() {
         ("POST", format!("/telegram/bot{TOKEN}/getMe/x"), json_type, "", 404, "Not Found"),
         ("POST", "/telegram".to_owned(), json_type, "", 404, "Not Found"),
         ("PUT", format!("/telegram/bot{TOKEN}/getMe"), json_type, "", 501, "Not Implemented"),
-        ("POST", format!("/telegram/bot{TOKEN}/sendMessage"), json_type, "{", 400, "Bad Request: can't parse JSON object"),
-        ("POST", format!("/telegram/bot{TOKEN}/sendMessage"), json_type, "[]", 400, "Bad Request: can't parse JSON: object expected"),
-        ("POST", format!("/telegram/bot{TOKEN}/sendMessage"), [("content-type", "text/plain")], "x", 415, "Unsupported Media Type"),
-        ("POST", format!("/telegram/bot{TOKEN}/sendMessage"), [("content-type", "multipart/form-data; boundary=x")], "x", 400, "Bad Request: can't parse multipart form"),
+        (
+            "POST",
+            format!("/telegram/bot{TOKEN}/sendMessage"),
+            json_type,
+            "{",
+            400,
+            "Bad Request: can't parse JSON object",
+        ),
+        (
+            "POST",
+            format!("/telegram/bot{TOKEN}/sendMessage"),
+            json_type,
+            "[]",
+            400,
+            "Bad Request: can't parse JSON: object expected",
+        ),
+        (
+            "POST",
+            format!("/telegram/bot{TOKEN}/sendMessage"),
+            [("content-type", "text/plain")],
+            "x",
+            415,
+            "Unsupported Media Type",
+        ),
+        (
+            "POST",
+            format!("/telegram/bot{TOKEN}/sendMessage"),
+            [("content-type", "multipart/form-data; boundary=x")],
+            "x",
+            400,
+            "Bad Request: can't parse multipart form",
+        ),
         ("GET", format!("/telegram/file/bot{TOKEN}/files/x"), json_type, "", 404, "Not Found"),
         ("GET", "/telegram/file/bot1:wrong/files/x".to_owned(), json_type, "", 401, "Unauthorized"),
     ] {
         let reply = vendors.send(method, &path, &kind, body.as_bytes()).await;
         let expected = json!({ "ok": false, "error_code": status, "description": description });
-        assert_eq!((reply.status, reply.json()), (Some(status), expected), "{method} {path} {body}");
+        assert_eq!(
+            (reply.status, reply.json()),
+            (Some(status), expected),
+            "{method} {path} {body}"
+        );
     }
     for (method, path, kind, body) in [
-        ("POST", format!("/telegram/bot{TOKEN}/SENDmessage"), "application/json; charset=utf-8", good.as_str()),
-        ("POST", format!("/telegram/bot{}/sendMessage", TOKEN.replace(':', "%3A")), "application/json", &good),
-        ("POST", format!("/telegram/bot{TOKEN}/sendMessage"), "application/x-www-form-urlencoded", "chat_id=42&text=x"),
+        (
+            "POST",
+            format!("/telegram/bot{TOKEN}/SENDmessage"),
+            "application/json; charset=utf-8",
+            good.as_str(),
+        ),
+        (
+            "POST",
+            format!("/telegram/bot{}/sendMessage", TOKEN.replace(':', "%3A")),
+            "application/json",
+            &good,
+        ),
+        (
+            "POST",
+            format!("/telegram/bot{TOKEN}/sendMessage"),
+            "application/x-www-form-urlencoded",
+            "chat_id=42&text=x",
+        ),
         ("GET", format!("/telegram/bot{TOKEN}/sendMessage?chat_id=42&text=x"), "text/html", ""),
     ] {
         let reply = vendors.send(method, &path, &[("content-type", kind)], body.as_bytes()).await;
-        assert_eq!((reply.status, &reply.json()["result"]["text"]), (Some(200), &json!("x")), "{path}");
+        assert_eq!(
+            (reply.status, &reply.json()["result"]["text"]),
+            (Some(200), &json!("x")),
+            "{path}"
+        );
     }
 }
 
@@ -293,11 +418,15 @@ async fn sb_10_a_result_is_the_message_as_it_was_sent() {
     assert_eq!(result["chat"], json!({ "id": -500, "type": "group", "title": "Group" }));
     assert_eq!((&result["message_id"], &result["text"]), (&json!(1), &json!("a😀b")));
     assert_eq!(result["entities"], json!([{ "type": "italic", "offset": 0, "length": 4 }]));
-    assert_eq!(result["reply_markup"], json!({ "inline_keyboard": [[{ "text": "Yes", "callback_data": "o:1:0" }]] }));
+    assert_eq!(
+        result["reply_markup"],
+        json!({ "inline_keyboard": [[{ "text": "Yes", "callback_data": "o:1:0" }]] })
+    );
     assert_eq!(result["message_thread_id"], 7);
     assert!(result["date"].as_i64().unwrap() > 1_700_000_000);
     for (chat, id) in [(-500, 2), (42, 1), (42, 2), (-500, 3)] {
-        let (_, answer) = vendors.call("sendMessage", &json!({ "chat_id": chat, "text": "x" })).await;
+        let (_, answer) =
+            vendors.call("sendMessage", &json!({ "chat_id": chat, "text": "x" })).await;
         assert_eq!(answer["result"]["message_id"], id);
     }
 }
