@@ -4,6 +4,21 @@
 //! entry, the send record and its job ([`sends`], [`store`]) → worker ([`outbox`]) → adapter
 //! (crates under `channels/`, listed in [`registry`]) → the wire → the part's outcome back into the
 //! send record. Modules depend downward only; `tests/architecture.rs` holds the table.
+pub mod app;
+pub mod auth;
+pub mod boot;
+pub mod cli;
 pub mod clock;
+pub mod compose;
+pub mod config;
+pub mod http;
 pub mod ids;
+pub mod inbox;
+pub mod metrics;
+pub mod notification;
+pub mod outbox;
+pub mod problem;
+pub mod reference;
+pub mod registry;
+pub mod sends;
 pub mod store;

@@ -42,6 +42,10 @@ pub fn sniff(bytes: &[u8], declared: Option<&str>) -> Option<&'static str> {
     if bytes.is_empty() {
         return None;
     }
+    // A whole AMR header is six bytes, shorter than what the crate looks at.
+    if bytes.starts_with(b"#!AMR") {
+        return Some("audio/amr");
+    }
     if let Some(kind) = infer::get(bytes) {
         let found = kind.mime_type();
         let name = ALSO_KNOWN_AS.iter().find(|(k, _)| *k == found).map_or(found, |(_, n)| n);
@@ -134,7 +138,7 @@ mod tests {
     fn nt_61_svg_html_and_unknown_bytes_are_refused() {
         for bad in [
             b"<svg xmlns='x'/>".as_slice(), b"\xEF\xBB\xBF \n<html>", b"", b"\0\x01\x02\x03",
-            b"\x7fELF\x02\x01", b"a\0b", b"<?xml version='1.0'?><svg/>", b"BM\0\0\0\0",
+            b"\x7fELF\x02\x01\x01\0\0\0", b"a\0b", b"<?xml version='1.0'?><svg/>", b"BM\0\0\0\0",
         ] {
             assert_eq!(sniff(bad, Some("image/png")), None, "{bad:?}");
         }

@@ -225,12 +225,3 @@ pub fn kind_problem(kind: Kind, value: &Value) -> Option<String> {
         }
     }
 }
-
-trait IsStr {
-    fn is_str(&self) -> bool;
-}
-impl IsStr for Value {
-    fn is_str(&self) -> bool {
-        self.as_str().is_some()
-    }
-}

@@ -10,7 +10,7 @@ use crate::sends::SendRecord;
 use crate::sends::ladder::{self, Next, Policy, Step};
 use crate::sends::log::StoredExchange;
 use crate::sends::record::{AttemptSummary, provider_hash};
-use crate::store::{At, Committed, Held as Kept, Lease, Noted, ProviderRef, StoreError};
+use crate::store::{At, Committed, Lease, Noted, ProviderRef, StoreError};
 use contract::{
     Address, Content, FaultKind, Outcome, Part, PartStatus, Rank, RenderCtx, SendFault,
 };
@@ -142,7 +142,8 @@ impl<'a> Work<'a> {
                     "poison",
                     "five workers ended while they held this send",
                 );
-                ladder::faulted(&mut self.record, part, &fault, self.policy(), now, 0.0);
+                let policy = self.policy();
+                ladder::faulted(&mut self.record, part, &fault, policy, now, 0.0);
             }
         }
         let commit = final_commit(&mut self.record, self.rev);

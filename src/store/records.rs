@@ -112,7 +112,7 @@ pub enum Noted {
 }
 
 /// An index of sends, newest first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SendIndex {
     /// All of a channel.
     Channel(ChannelName),

@@ -163,8 +163,49 @@ pub struct Registration {
     pub takes_default_recipient: bool,
     /// Its own keys.
     pub keys: &'static [Key],
+    /// Accounts the documentation is drawn from: each kind of account by its name.
+    pub samples: &'static [Sample],
     /// Opens an account, or reports every problem of its keys.
     pub open: fn(AccountConfig) -> Result<Opened, Vec<KeyProblem>>,
+}
+
+/// A sample account: invented values in the right form.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// What the documentation calls it: the medium, or the medium and a kind.
+    pub name: &'static str,
+    /// Texts and secrets by key.
+    pub keys: &'static [(&'static str, &'static str)],
+}
+
+impl Registration {
+    /// Opens a sample.
+    ///
+    /// # Errors
+    /// The problems of its keys: a sample in the wrong form.
+    pub fn open_sample(&self, sample: &Sample) -> Result<Opened, Vec<KeyProblem>> {
+        let typed = |key: &Key, text: &str| match key.kind {
+            KeyKind::Secret => KeyValue::Secret(Secret::new(text)),
+            KeyKind::Secrets => KeyValue::Secrets(vec![Secret::new(text)]),
+            KeyKind::Texts => KeyValue::Texts(vec![text.to_owned()]),
+            KeyKind::Text | KeyKind::Integer | KeyKind::Flag => KeyValue::Text(text.to_owned()),
+        };
+        let given = |key: &Key| sample.keys.iter().find(|(name, _)| *name == key.name);
+        let keys = self.keys.iter().filter_map(|key| {
+            let (_, text) = given(key)?;
+            Some((key.name, typed(key, text)))
+        });
+        (self.open)(AccountConfig {
+            channel: ChannelName::parse(self.medium).ok_or_else(Vec::new)?,
+            public_url: Some("https://notify.example.com".to_owned()),
+            base_url: self.base_url.map(str::to_owned),
+            allowed_recipients: Vec::new(),
+            default_recipient: None,
+            text_parts: None,
+            words: Words::default(),
+            keys: keys.collect(),
+        })
+    }
 }
 
 /// An opened account.

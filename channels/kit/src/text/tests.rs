@@ -4,6 +4,10 @@ use contract::Unit;
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
+fn kept(text: &str, range: Range<usize>, limit: Limit, last: Limit) -> Vec<&str> {
+    split_keeping(text, std::slice::from_ref(&range), limit, last)
+}
+
 fn cut16(text: &str, max: u64) -> Vec<&str> {
     split(text, Limit::utf16(max), Limit::utf16(max))
 }
@@ -51,12 +55,11 @@ fn n_28_the_last_piece_has_its_own_bound() {
 fn kept_ranges_are_cut_around_and_their_line_break_dropped() {
     let text = "aaaaa\n\ntitle one\nrow";
     let limit = Limit::chars(10);
-    assert_eq!(split_keeping(text, &[7..16], limit, limit), vec!["aaaaa", "title one", "row"]);
-    let too_long = [0..text.len()];
-    assert_eq!(split_keeping(text, &too_long, limit, limit), vec!["aaaaa\n\ntit", "le one\nrow"]);
-    let kept = "one two three four";
+    assert_eq!(kept(text, 7..16, limit, limit), vec!["aaaaa", "title one", "row"]);
+    assert_eq!(kept(text, 0..text.len(), limit, limit), vec!["aaaaa\n\ntit", "le one\nrow"]);
+    let four = "one two three four";
     let (wide, narrow) = (Limit::chars(30), Limit::chars(12));
-    assert_eq!(split_keeping(kept, &[4..13], wide, narrow), vec!["one two three", " four"]);
+    assert_eq!(kept(four, 4..13, wide, narrow), vec!["one two three", " four"]);
 }
 
 #[test]
@@ -152,12 +155,12 @@ proptest! {
         lead in "[a-z \n]{0,40}", title in "[a-z ]{1,20}", tail in "[a-z \n]{0,40}", max in 21u64..40,
     ) {
         let text = format!("{lead}\n{title}\n{tail}");
-        let kept = lead.len() + 1..lead.len() + 1 + title.len();
+        let range = lead.len() + 1..lead.len() + 1 + title.len();
         let limit = Limit::chars(max);
-        let pieces = split_keeping(&text, std::slice::from_ref(&kept), limit, limit);
+        let pieces = kept(&text, range.clone(), limit, limit);
         let whole = pieces.iter().any(|p| {
             let start = offset(&text, p);
-            start <= kept.start && kept.end <= start + p.len()
+            start <= range.start && range.end <= start + p.len()
         });
         prop_assert!(whole || is_blank(&title), "{pieces:?}");
     }

@@ -1,0 +1,124 @@
+//! The one state value of a gateway, built once.
+use crate::auth::Keyring;
+use crate::clock::Clock;
+use crate::compose::Composer;
+use crate::config::Config;
+use crate::config::inbox::MediaConfig;
+use crate::config::listen::Network as TrustedNetwork;
+use crate::http::rates::Rates;
+use crate::ids::{Ids, Random};
+use crate::inbox::reading::Inbox;
+use crate::metrics::Metrics;
+use crate::outbox::{Faults, Outbox, Parts, Settings as OutboxSettings};
+use crate::registry::{Channel, Channels};
+use crate::store::Store;
+use kit::wire::Network;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The gateway.
+pub struct App {
+    /// Keys.
+    pub keyring: Keyring,
+    /// Rates of callers.
+    pub rates: Rates,
+    /// Registered channels.
+    pub channels: Arc<Channels>,
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// Judges requests.
+    pub composer: Composer,
+    /// Reads the inbox.
+    pub inbox: Inbox,
+    /// Delivers.
+    pub outbox: Arc<Outbox>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Ids.
+    pub ids: Arc<Ids>,
+    /// Counters.
+    pub metrics: Arc<Metrics>,
+    /// What handlers need of the configuration.
+    pub settings: Settings,
+}
+
+/// What handlers need of the configuration.
+pub struct Settings {
+    /// Proxies that are believed.
+    pub trusted_proxies: Vec<TrustedNetwork>,
+    /// Stored media.
+    pub media: MediaConfig,
+    /// Readiness bound.
+    pub ready_lane_age: Duration,
+}
+
+/// What is injected: a test gives its own.
+pub struct Environment {
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness.
+    pub random: Arc<dyn Random>,
+    /// The network.
+    pub network: Network,
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// Fail points.
+    pub faults: Arc<dyn Faults>,
+}
+
+impl App {
+    /// Builds the gateway; nothing runs yet.
+    #[must_use]
+    pub fn build(config: &Config, keyring: Keyring, environment: Environment) -> Arc<Self> {
+        let Environment { clock, random, network, store, faults } = environment;
+        let ids = Arc::new(Ids::new(clock.clone(), random));
+        let metrics = Arc::new(Metrics::default());
+        let channels = config.channels.iter().map(|channel| {
+            let wire = Arc::new(network.account(channel.base_url.iter()));
+            Channel::new(channel, &config.delivery, wire)
+        });
+        let channels = Arc::new(Channels::new(channels.collect()));
+        let public_url = config.listen.public_url.clone();
+        let outbox = Arc::new(Outbox::new(Parts {
+            store: store.clone(),
+            channels: channels.clone(),
+            clock: clock.clone(),
+            ids: ids.clone(),
+            metrics: metrics.clone(),
+            faults,
+            settings: OutboxSettings {
+                lease: config.delivery.lease,
+                workers: config.delivery.workers,
+                attempt_bodies: config.delivery.attempt_bodies,
+                public_url: public_url.clone(),
+                node: crate::ids::hex(&ids.random_array::<8>()),
+                backlog_max: config.delivery.backlog_max,
+                lane_max: config.delivery.lane_max,
+                ring: config.inbox.ring,
+                audience_ttl: config.inbox.audience_ttl,
+            },
+        }));
+        Arc::new(Self {
+            keyring,
+            rates: Rates::new(&config.limits),
+            composer: Composer {
+                channels: channels.clone(),
+                store: store.clone(),
+                public_url,
+                ids: ids.clone(),
+            },
+            inbox: Inbox::new(store.clone(), config.inbox.cache),
+            channels,
+            store,
+            outbox,
+            clock,
+            ids,
+            metrics,
+            settings: Settings {
+                trusted_proxies: config.listen.trusted_proxies.clone(),
+                media: config.media,
+                ready_lane_age: config.delivery.ready_lane_age,
+            },
+        })
+    }
+}

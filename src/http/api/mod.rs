@@ -1,0 +1,8 @@
+//! The handlers, one file per noun.
+pub mod channels;
+pub mod media;
+pub mod notifications;
+pub mod operations;
+pub mod preview;
+pub mod sends;
+mod waiting;

@@ -1,0 +1,62 @@
+//! The listeners.
+use super::router::{Face, serve};
+use crate::app::App;
+use actix_web::dev::ServerHandle;
+use actix_web::{HttpRequest, HttpServer, web};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long an idle connection is kept.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+/// How long a client may take to send its headers.
+const HEADERS_WITHIN: Duration = Duration::from_secs(10);
+
+/// A running listener.
+pub struct Listener {
+    /// The address really bound.
+    pub address: SocketAddr,
+    handle: ServerHandle,
+}
+
+impl Listener {
+    /// Stops accepting and waits for running requests.
+    pub async fn stop(&self) {
+        self.handle.stop(true).await;
+    }
+}
+
+/// Binds an address, so that a taken port is known before anything else starts.
+///
+/// # Errors
+/// The operating system's.
+pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = std::net::TcpListener::bind(address)?;
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+/// Serves the gateway on a bound socket. `grace_s` is how long a stop waits for running requests.
+///
+/// # Errors
+/// The operating system's.
+pub fn start(app: Arc<App>, face: Face, socket: TcpListener, grace_s: u64) -> std::io::Result<Listener> {
+    let address = socket.local_addr()?;
+    let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    let server = HttpServer::new(move || {
+        let app = app.clone();
+        actix_web::App::new().default_service(web::to(
+            move |request: HttpRequest, payload: web::Payload| serve(app.clone(), face, request, payload.into_inner()),
+        ))
+    })
+    .workers(workers)
+    .keep_alive(KEEP_ALIVE)
+    .client_request_timeout(HEADERS_WITHIN)
+    .shutdown_timeout(grace_s)
+    .disable_signals()
+    .listen(socket)?
+    .run();
+    let handle = server.handle();
+    tokio::spawn(server);
+    Ok(Listener { address, handle })
+}

@@ -1,1 +1,0 @@
-//! The in-memory model: the reference every store is compared with.

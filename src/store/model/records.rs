@@ -1,0 +1,193 @@
+//! Send records.
+use super::super::records::{
+    Active, Commit, Committed, Dead, Noted, ProviderRef, Records, SendIndex,
+};
+use super::super::steps::{At, Hold, Signal, StoreError, StoreResult};
+use super::{Model, State};
+use crate::clock::Millis;
+use async_trait::async_trait;
+use bytes::Bytes;
+use contract::{ChannelName, SendId};
+use std::time::Duration;
+
+/// Bytes of exchanges kept for one send, the newest.
+const EXCHANGES_MAX: usize = 256 * 1024;
+
+fn header(record: &[u8]) -> String {
+    String::from_utf8_lossy(record).lines().next().unwrap_or_default().to_owned()
+}
+
+fn revision(record: &[u8]) -> StoreResult<u64> {
+    header(record)
+        .split(' ')
+        .next()
+        .and_then(|rev| rev.parse().ok())
+        .ok_or_else(|| StoreError::Corrupt("a send's header has no revision".into()))
+}
+
+impl State {
+    fn write(&mut self, commit: &Commit) -> StoreResult<(Committed, Option<Signal>)> {
+        let Some(send) = self.sends.get_mut(&commit.id) else {
+            return Ok((Committed::Gone, None));
+        };
+        if revision(&send.record)? != commit.rev {
+            return Ok((Committed::Conflict(send.record.clone()), None));
+        }
+        if revision(&commit.value)? != commit.rev + 1 {
+            return Err(StoreError::Corrupt("a record's next revision does not follow".into()));
+        }
+        send.record = commit.value.clone();
+        match commit.active {
+            Active::Keep => {}
+            Active::Until(at) => send.active = Some(at),
+            Active::Remove => send.active = None,
+        }
+        let before = send.dead;
+        match commit.dead {
+            Dead::Keep => {}
+            Dead::Since(at) => send.dead = Some(at),
+            Dead::Remove => send.dead = None,
+        }
+        let after = send.dead;
+        send.log.extend_from_slice(commit.log.as_deref().unwrap_or_default());
+        if let Some(exchange) = &commit.exchange {
+            send.exchanges.push(exchange.clone());
+            while send.exchanges.len() > 1
+                && send.exchanges.iter().map(Bytes::len).sum::<usize>() > EXCHANGES_MAX
+            {
+                send.exchanges.remove(0);
+            }
+        }
+        let dead = self.indexes.entry(SendIndex::Dead(commit.channel.clone())).or_default();
+        if let Some(at) = before {
+            dead.remove(&(at, commit.id.clone()));
+        }
+        if let Some(at) = after {
+            dead.insert((at, commit.id.clone()));
+        }
+        let watched = header(&commit.value).ends_with(" w");
+        Ok((Committed::Done, watched.then(|| Signal::Send(commit.id.clone()))))
+    }
+}
+
+#[async_trait]
+impl Records for Model {
+    async fn record(&self, id: &SendId) -> StoreResult<Option<Bytes>> {
+        Ok(self.state().sends.get(id).map(|send| send.record.clone()))
+    }
+
+    async fn commit(&self, commit: Commit, _at: At) -> StoreResult<Committed> {
+        let (written, signal) = self.state().write(&commit)?;
+        self.signal(signal);
+        Ok(written)
+    }
+
+    async fn begin(&self, commit: Commit, hold: &Hold, _at: At) -> StoreResult<Committed> {
+        let mut state = self.state();
+        if state.held(hold).is_none() {
+            return Ok(Committed::Lost);
+        }
+        let (written, signal) = state.write(&commit)?;
+        drop(state);
+        self.signal(signal);
+        Ok(written)
+    }
+
+    async fn note_part(
+        &self,
+        commit: Commit,
+        provider: Option<ProviderRef>,
+        last: Option<&Hold>,
+        at: At,
+    ) -> StoreResult<Noted> {
+        let now = self.now(at);
+        let mut state = self.state();
+        let (written, signal) = state.write(&commit)?;
+        match written {
+            Committed::Done => {}
+            Committed::Conflict(value) => return Ok(Noted::Conflict(value)),
+            Committed::Gone | Committed::Lost => return Ok(Noted::Gone),
+        }
+        if let Some(provider) = provider {
+            let key = (commit.channel, provider.hash);
+            state.provider.insert(key, (commit.id, provider.part));
+        }
+        let woken = last.and_then(|hold| state.drop_head(hold, now));
+        drop(state);
+        self.signal(signal);
+        self.signal(woken);
+        Ok(Noted::Done { shelved: Vec::new() })
+    }
+
+    async fn finish(&self, commit: Commit, hold: &Hold, at: At) -> StoreResult<Committed> {
+        let now = self.now(at);
+        let mut state = self.state();
+        if state.held(hold).is_none() {
+            return Ok(Committed::Lost);
+        }
+        let (written, signal) = state.write(&commit)?;
+        let woken = (written == Committed::Done).then(|| state.drop_head(hold, now)).flatten();
+        drop(state);
+        self.signal(signal);
+        self.signal(woken);
+        Ok(written)
+    }
+
+    async fn defer(
+        &self,
+        commit: Commit,
+        hold: &Hold,
+        until: Millis,
+        at: At,
+    ) -> StoreResult<Committed> {
+        let now = self.now(at);
+        let mut state = self.state();
+        if state.held(hold).is_none() {
+            return Ok(Committed::Lost);
+        }
+        let (written, signal) = state.write(&commit)?;
+        let woken =
+            (written == Committed::Done).then(|| state.give_back(hold, until, now)).flatten();
+        drop(state);
+        self.signal(signal);
+        self.signal(woken);
+        Ok(written)
+    }
+
+    async fn sends(
+        &self,
+        index: &SendIndex,
+        before: Option<(Millis, SendId)>,
+        limit: usize,
+    ) -> StoreResult<Vec<(Millis, SendId)>> {
+        let state = self.state();
+        let listed = state.indexes.get(index).into_iter().flatten().rev();
+        Ok(listed
+            .filter(|made| before.as_ref().is_none_or(|before| *made < before))
+            .take(limit)
+            .cloned()
+            .collect())
+    }
+
+    async fn by_provider(
+        &self,
+        channel: &ChannelName,
+        hash: &str,
+    ) -> StoreResult<Option<(SendId, u16)>> {
+        Ok(self.state().provider.get(&(channel.clone(), hash.to_owned())).cloned())
+    }
+
+    async fn log(&self, id: &SendId) -> StoreResult<Bytes> {
+        let state = self.state();
+        Ok(state.sends.get(id).map(|send| Bytes::from(send.log.clone())).unwrap_or_default())
+    }
+
+    async fn exchanges(&self, id: &SendId) -> StoreResult<Vec<Bytes>> {
+        Ok(self.state().sends.get(id).map(|send| send.exchanges.clone()).unwrap_or_default())
+    }
+
+    /// Nothing: the model forgets with the process, long before a retention ends.
+    async fn retain(&self, _id: &SendId, _keep: Duration, _at: At) -> StoreResult<()> {
+        Ok(())
+    }
+}
