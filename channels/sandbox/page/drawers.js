@@ -174,7 +174,7 @@ function plainCard(request) {
 
 const drawers = { telegram: drawTelegram };
 
-const SILENT = new Set(['getMe', 'setWebhook', 'getWebhookInfo', 'answerCallbackQuery', 'getFile']);
+const SILENT = new Set(['getMe', 'setWebhook', 'getWebhookInfo', 'answerCallbackQuery', 'getFile', 'file']);
 const FILES = { sendPhoto: 'photo', sendAnimation: 'animation', sendVideo: 'video', sendAudio: 'audio', sendDocument: 'document' };
 
 /** Telegram's arguments: a JSON body, or text parts and form values, whose objects are JSON inside. */

@@ -65,7 +65,8 @@ function row(entry, before, name) {
   const request = entry.value;
   const drawn = entry.drawn ?? draw(request);
   entry.drawn = null; // nodes live in one row only; a row shown again is drawn again
-  const accepted = request.status >= 200 && request.status < 300;
+  // Delivered, though its answer may have been lost or wrong; or plainly accepted.
+  const accepted = request.result !== undefined || (request.status >= 200 && request.status < 300);
   const id = record(request.result).message_id;
   const tags = [...drawn.tags, id !== undefined && `no. ${words(id)}`].filter(Boolean).map((tag) => said('span', 'tag', tag));
   const bubble = el('div', { class: 'bubble' }, hidden('Bot: '), ...drawn.bubble, el('p', { class: 'tags' }, ...tags, time));
@@ -229,7 +230,8 @@ function flush() {
   timer = null;
   const touched = new Set();
   for (const entry of queue.splice(0)) {
-    if (!entry.action && (entry.drawn = draw(entry.value)) === null) continue;
+    // A request that a script kept from its room reached nobody.
+    if (!entry.action && (entry.value.drawn === false || (entry.drawn = draw(entry.value)) === null)) continue;
     const { medium } = entry.value;
     const chat = entry.value.chat === null || entry.value.chat === undefined ? null : String(entry.value.chat);
     const key = JSON.stringify([medium, chat]);
