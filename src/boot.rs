@@ -21,7 +21,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 
 /// Why a start was refused.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +72,7 @@ pub struct Gateway {
     pub operator_key: Option<PathBuf>,
     listeners: Vec<Listener>,
     workers: JoinSet<()>,
-    background: Vec<AbortHandle>,
+    background: JoinSet<()>,
     drain: Duration,
     drain_grace: Duration,
 }
@@ -227,23 +227,22 @@ fn build_network(
     change(builder).build().map_err(|error| refused(error.to_string()))
 }
 
-fn run_background(app: &Arc<App>) -> (JoinSet<()>, Vec<AbortHandle>) {
+fn run_background(app: &Arc<App>) -> (JoinSet<()>, JoinSet<()>) {
     let outbox = &app.outbox;
     let workers = dispatch::start(outbox);
+    let mut background = JoinSet::new();
+    background.spawn(leases::extend_forever(outbox.clone()));
+    background.spawn(waiting::hand_on(outbox.clone()));
+    background.spawn(janitor::run(outbox.clone()));
+    background.spawn(probes::run(outbox.clone()));
     let rates = app.clone();
-    let tasks = [
-        tokio::spawn(leases::extend_forever(outbox.clone())),
-        tokio::spawn(waiting::hand_on(outbox.clone())),
-        tokio::spawn(janitor::run(outbox.clone())),
-        tokio::spawn(probes::run(outbox.clone())),
-        tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(Duration::from_secs(60)).await;
-                rates.rates.forget_idle();
-            }
-        }),
-    ];
-    (workers, tasks.into_iter().map(|task| task.abort_handle()).collect())
+    background.spawn(async move {
+        loop {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            rates.rates.forget_idle();
+        }
+    });
+    (workers, background)
 }
 
 fn write_address(data_dir: &Path, address: SocketAddr) -> Result<(), StartProblem> {
@@ -261,7 +260,7 @@ impl Gateway {
         let workers = async { while self.workers.join_next().await.is_some() {} };
         let listeners = async {
             tokio::time::sleep(self.drain_grace).await;
-            for listener in &self.listeners {
+            for listener in self.listeners {
                 listener.stop().await;
             }
         };
@@ -269,8 +268,13 @@ impl Gateway {
         if tokio::time::timeout_at(deadline, both).await.is_err() {
             tracing::warn!("work still under way at the end of the drain is left to its lease");
         }
-        for task in &self.background {
-            task.abort();
+        self.background.shutdown().await;
+        // The store closes with its last user: threads of the listeners may be a moment behind.
+        for _ in 0..200 {
+            if Arc::strong_count(&self.app) == 1 {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 }

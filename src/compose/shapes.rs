@@ -305,7 +305,7 @@ pub(super) fn form_pages(decoder: &mut Decoder<'_>, node: Node) -> Option<Json> 
     let whole = node.json.clone();
     for item in decoder.problems.bounded_list(node, bounds::PAGES)? {
         let Some(mut page) =
-            decoder.problems.object(item, &["title", "kind", "fields", "display"])
+            decoder.problems.object(item, &["title", "kind", "fields", "display", "button_label"])
         else {
             continue;
         };
@@ -316,7 +316,7 @@ pub(super) fn form_pages(decoder: &mut Decoder<'_>, node: Node) -> Option<Json> 
                 page_block(decoder, block);
             }
         }
-        for key in ["title", "kind", "fields"] {
+        for key in ["title", "kind", "fields", "button_label"] {
             let _ = page.take(key);
         }
         page.finish(&mut decoder.problems);

@@ -6,6 +6,7 @@ use actix_web::{HttpRequest, HttpServer, web};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::task::JoinHandle;
 
 /// How long an idle connection is kept.
 const KEEP_ALIVE: Duration = Duration::from_secs(75);
@@ -17,12 +18,16 @@ pub struct Listener {
     /// The address really bound.
     pub address: SocketAddr,
     handle: ServerHandle,
+    server: JoinHandle<std::io::Result<()>>,
 }
 
 impl Listener {
-    /// Stops accepting and waits for running requests.
-    pub async fn stop(&self) {
+    /// Stops accepting, waits for running requests, and ends the worker threads.
+    pub async fn stop(self) {
         self.handle.stop(true).await;
+        if let Ok(Err(error)) = self.server.await {
+            tracing::warn!(error = %error, "a listener did not end well");
+        }
     }
 }
 
@@ -57,6 +62,6 @@ pub fn start(app: Arc<App>, face: Face, socket: TcpListener, grace_s: u64) -> st
     .listen(socket)?
     .run();
     let handle = server.handle();
-    tokio::spawn(server);
-    Ok(Listener { address, handle })
+    let server = tokio::spawn(server);
+    Ok(Listener { address, handle, server })
 }

@@ -55,7 +55,7 @@ async fn one_multipart_file_is_taken_and_what_is_no_medium_is_refused() {
     let kind = "multipart/form-data; boundary=x";
     assert_eq!(upload(&world, form(1), kind).await.status, 201);
     assert_eq!(upload(&world, form(2), kind).await.code(), "too_many");
-    assert_eq!(upload(&world, form(0), kind).await.code(), "empty");
+    assert_eq!(upload(&world, form(0), kind).await.code(), "malformed_json");
     let svg = upload(&world, b"<svg xmlns='http://www.w3.org/2000/svg'/>".to_vec(), "image/png").await;
     assert_eq!((svg.status, svg.code().as_str()), (415, "unsupported_media_type"));
     let big = upload(&world, vec![b'a'; 25 * 1024 * 1024 + 1], "text/plain").await;
