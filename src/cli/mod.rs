@@ -8,14 +8,14 @@ mod config;
 mod inbox;
 mod key;
 mod notify;
-// mod sandbox;
+mod sandbox;
 mod sends;
 mod serve;
 mod table;
 mod values;
 
 pub use client::http_client;
-// pub use sandbox::SandboxFiles;
+pub use sandbox::SandboxFiles;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -43,8 +43,8 @@ struct Arguments {
 enum Command {
     /// Run the gateway.
     Serve(serve::Serve),
-    // Run a gateway with imitated vendors on loopback: no account needed.
-    // Sandbox(sandbox::SandboxCommand),
+    /// Run a gateway with imitated vendors on loopback: no account needed.
+    Sandbox(sandbox::SandboxCommand),
     /// Record a notification and, with --channel, deliver it.
     Notify(notify::Notify),
     /// Show what each channel would do with a notification; nothing is sent.
@@ -78,7 +78,7 @@ pub fn run() -> ExitCode {
     };
     let code = match arguments.command {
         Command::Serve(command) => command.run(),
-        // Command::Sandbox(command) => command.run(),
+        Command::Sandbox(command) => command.run(),
         Command::Notify(command) => command.run(),
         Command::Preview(command) => command.run(),
         Command::Inbox(command) => command.run(),

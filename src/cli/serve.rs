@@ -63,13 +63,18 @@ impl Serve {
 pub(super) enum Running {
     /// A gateway alone.
     Gateway(Gateway),
-    // Sandbox(Gateway, Box<sandbox::Running>),
+    /// A gateway with the imitated vendors.
+    Sandbox(Gateway, Box<sandbox::Running>),
 }
 
 impl Running {
     async fn stop(self) {
         match self {
             Self::Gateway(gateway) => gateway.stop().await,
+            Self::Sandbox(gateway, vendors) => {
+                gateway.stop().await;
+                vendors.stop().await;
+            }
         }
     }
 }

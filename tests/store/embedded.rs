@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime};
 use tidings::clock::{Clock, SystemClock};
 use tidings::store::embedded::{Embedded, Options};
 use tidings::store::{
-    At, Committed, Held, Inbox, MediaRow, MediaShelf, MediaStored, Noted, OpenStep, Opened,
+    At, Commit, Committed, Held, Inbox, MediaRow, MediaShelf, MediaStored, Noted, OpenStep, Opened,
     Opening, Queue, Records, Scope, StoreError, Sweep, Upkeep,
 };
 
@@ -123,7 +123,7 @@ async fn d_21_after_a_restart_only_a_begun_lane_counts_as_reaped() {
     assert_eq!((begun.item.as_ref(), begun.reaps), (snd(103).as_str().as_bytes(), 0));
 }
 
-/// A file on a disk that has room for so many bytes, and whose flush may fail.
+/// A file on a disk that has room for so many bytes, and where a write or a flush may fail once.
 #[derive(Debug)]
 struct Disk {
     file: FileBackend,
@@ -133,12 +133,17 @@ struct Disk {
 #[derive(Debug)]
 struct DiskState {
     room: AtomicU64,
+    write_fails: AtomicBool,
     flush_fails: AtomicBool,
 }
 
 impl DiskState {
     fn new() -> Arc<Self> {
-        Arc::new(Self { room: AtomicU64::new(u64::MAX), flush_fails: AtomicBool::new(false) })
+        Arc::new(Self {
+            room: AtomicU64::new(u64::MAX),
+            write_fails: AtomicBool::new(false),
+            flush_fails: AtomicBool::new(false),
+        })
     }
     fn fits(&self, end: u64) -> io::Result<()> {
         if end > self.room.load(Ordering::SeqCst) {
@@ -167,6 +172,9 @@ impl StorageBackend for Disk {
     }
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.state.fits(offset + data.len() as u64)?;
+        if self.state.write_fails.swap(false, Ordering::SeqCst) {
+            return Err(io::Error::other("write failed"));
+        }
         self.file.write(offset, data)
     }
 }
@@ -219,15 +227,21 @@ async fn d_61_a_full_disk_refuses_whole_steps_and_heals() {
         }
         assert!(!case.has_body(upto + 1).await);
         assert_eq!(case.store.record(&snd(upto + 1)).await, Ok(None));
-        assert_eq!(case.store.depth(&out(), at(2)).await.unwrap().items as u128, upto);
     };
-    // Counting lanes takes the writer, which works again as far as the disk lets it.
+    let waiting = async |case: &Case| case.store.depth(&out(), at(2)).await.unwrap().items;
     there(&case, number - 1).await;
+    assert_eq!(u128::from(waiting(&case).await), number - 1);
     for _ in 0..3 {
         let again = case.store.open(fat(number), at(2)).await;
         assert!(matches!(again, Err(StoreError::Unavailable(_))), "{again:?}");
     }
     there(&case, number - 1).await;
+    // A lane whose step failed is still held by whom it was held.
+    let heavy = || Commit { exchange: Some(Bytes::from(vec![7; 200_000])), ..commit(1, 1, "done") };
+    let failed = case.store.finish(heavy(), &hold, at(2)).await;
+    assert!(matches!(failed, Err(StoreError::Unavailable(_))), "{failed:?}");
+    there(&case, number - 1).await;
+    assert_eq!(u128::from(waiting(&case).await), number - 1);
 
     disk.room.store(u64::MAX, Ordering::SeqCst);
     assert_eq!(case.store.ping().await, Ok(()));
@@ -236,8 +250,8 @@ async fn d_61_a_full_disk_refuses_whole_steps_and_heals() {
     // A lease from before the trouble still stands, and nobody else got its lane meanwhile.
     let others = case.claim(&out(), 9, at(3)).await.leases;
     assert!(others.iter().all(|lease| lease.hold.lane != lane("held")));
-    let finished = case.store.finish(commit(1, 1, "done"), &hold, at(3)).await;
-    assert_eq!(finished, DONE);
+    assert_eq!(case.store.finish(heavy(), &hold, at(3)).await, DONE);
+    assert_eq!(u128::from(waiting(&case).await), number - 1);
 }
 
 /// A commit whose flush fails is answered as unavailable; what it wrote is there whole or not at
@@ -273,6 +287,36 @@ async fn d_11_a_failed_flush_answers_all_and_leaves_nothing_half() {
     assert_eq!(store.ack(&second, at(1)).await, Ok(Held::Done), "the other lease stands");
     let poked = store.ping().await;
     assert_eq!(poked, Ok(()));
+}
+
+/// A commit that fails before it wrote anything moved no lane: whoever held one still does, whoever
+/// claimed one in the failed batch does not.
+#[tokio::test]
+async fn d_11_a_failed_commit_takes_lanes_and_leases_back() {
+    let folder = Folder::new();
+    let (store, disk) = on_disk(&folder);
+    for number in 1..=3 {
+        store.open(sent(number, &format!("r{number}")), at(0)).await.unwrap();
+        store.open(sent(number + 10, &format!("r{number}")), at(0)).await.unwrap();
+    }
+    let leases = store.claim(&out(), tokens(3), LEASE, at(0)).await.unwrap().leases;
+    let before = store.depth(&out(), at(0)).await.unwrap();
+    let failing = || disk.write_fails.store(true, Ordering::SeqCst);
+    failing();
+    assert!(store.finish(commit(1, 1, "done"), &leases[0].hold, at(1)).await.is_err());
+    failing();
+    assert!(store.defer(commit(2, 1, "x"), &leases[1].hold, time(9), at(1)).await.is_err());
+    failing();
+    assert!(store.ack(&leases[2].hold, at(1)).await.is_err());
+    assert_eq!(store.depth(&out(), at(1)).await.unwrap(), before);
+    assert_eq!(store.record(&snd(1)).await, Ok(Some(record(1, "queued"))));
+    // A lease that ran out is taken over by a step that writes: it fails, so nobody took it over.
+    failing();
+    assert!(store.claim(&out(), tokens(1), LEASE, at(60_000)).await.is_err());
+    assert_eq!(store.finish(commit(1, 1, "done"), &leases[0].hold, at(60_000)).await, DONE);
+    let again = store.claim(&out(), tokens(9), LEASE, at(60_000)).await.unwrap().leases;
+    let seen: Vec<_> = again.iter().map(|l| (l.hold.lane.0.as_str(), l.reaps, l.reaped)).collect();
+    assert_eq!(seen, [("r2", 1, true), ("r3", 1, true), ("r1", 0, false)]);
 }
 
 /// While nothing can be written, the file's header included, a health check says so; the first

@@ -11,6 +11,7 @@ crate::contract!(
     ready_lanes_go_in_the_order_they_became_ready,
     a_claim_brings_as_many_lanes_as_tokens_and_at_most_32,
     delayed_lanes_wait_for_their_time,
+    a_claim_makes_64_delayed_lanes_ready_in_the_order_of_their_times,
     d_14_a_token_that_is_not_the_lanes_changes_nothing,
     d_15_what_was_never_made_is_empty,
     d_16_an_ended_lease_leaves_nothing_behind,
@@ -97,6 +98,25 @@ async fn delayed_lanes_wait_for_their_time(case: Case) {
     assert_eq!(case.store.defer_lane(hold, time(900), at(600)).await, Ok(Held::Done));
     assert_eq!(case.claim(&queue(), 1, at(899)).await.next_due, Some(time(900)));
     assert_eq!(items(&case.claim(&queue(), 1, at(900)).await.leases), ["later"]);
+}
+
+async fn a_claim_makes_64_delayed_lanes_ready_in_the_order_of_their_times(case: Case) {
+    for number in 0..70 {
+        let name = lane(&format!("{:02}", 69 - number));
+        let due = Some(time(100 + number));
+        case.store.push(&queue(), &name, Bytes::new(), due, at(0)).await.unwrap();
+    }
+    let mut given = Vec::new();
+    for expected in [32, 32, 6, 0] {
+        let claimed = case.claim(&queue(), 32, at(200)).await;
+        assert_eq!(claimed.leases.len(), expected);
+        given.extend(claimed.leases.into_iter().map(|lease| lease.hold.lane.0));
+        if given.len() == 32 {
+            assert_eq!(claimed.next_due, Some(time(164)), "more are due than one claim moves");
+        }
+    }
+    let expected: Vec<String> = (0..70).rev().map(|number| format!("{number:02}")).collect();
+    assert_eq!(given, expected);
 }
 
 async fn d_14_a_token_that_is_not_the_lanes_changes_nothing(case: Case) {

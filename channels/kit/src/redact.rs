@@ -8,7 +8,7 @@ mod spellings;
 
 pub use spellings::Redactor;
 
-use crate::view::{self, Mask};
+use crate::view;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -259,12 +259,6 @@ fn without_data(text: &str) -> String {
 
 fn is_base64(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=' | '-' | '_')
-}
-
-/// A request's url as logs may show it: its secrets masked.
-#[must_use]
-pub fn url_for_log(request: &WireRequest) -> String {
-    Mask::Hidden.text(&request.url)
 }
 
 #[cfg(test)]

@@ -14,10 +14,10 @@ mod wire;
 
 use async_trait::async_trait;
 use config::Account;
-use contract::account::Sample;
+use contract::account::{Opened, Sample};
 use contract::{
-    AccountConfig, Adapter, Address, Content, Descriptor, Health, KeyProblem, Outcome, Part,
-    Refusal, Registration, RenderCtx, Rendered, Secrets, Wire, WireResult,
+    AccountConfig, Adapter, Address, Content, Descriptor, Health, KeyProblem, Medium, Outcome,
+    Part, Refusal, Registration, RenderCtx, Rendered, Secrets, Wire, WireResult,
 };
 use std::sync::Arc;
 
@@ -38,12 +38,14 @@ pub const REGISTRATION: Registration = Registration {
 };
 
 /// Opens an account.
-fn open(config: AccountConfig) -> Result<contract::account::Opened, Vec<KeyProblem>> {
+fn open(config: AccountConfig) -> Result<Opened, Vec<KeyProblem>> {
     let account = Account::read(&config)?;
-    Ok(contract::account::Opened {
+    let medium = Medium::parse(REGISTRATION.medium).ok_or_else(Vec::new)?;
+    let descriptor = limits::descriptor(&account, medium);
+    Ok(Opened {
         identity: account.bot_id.clone(),
         notes: account.notes(),
-        adapter: Arc::new(Telegram { descriptor: limits::descriptor(&account), account }),
+        adapter: Arc::new(Telegram { account, descriptor }),
     })
 }
 

@@ -32,10 +32,10 @@ pub const CONNECTIONS: std::ops::RangeInclusive<i64> = 1..=100;
 pub const WEBHOOK_PORTS: [u16; 4] = [443, 80, 88, 8443];
 
 /// The declaration of an account.
-pub fn descriptor(account: &Account) -> Descriptor {
+pub fn descriptor(account: &Account, medium: Medium) -> Descriptor {
     let open = account.allowed.iter().any(|entry| entry == "*");
     Descriptor {
-        medium: Medium::parse(crate::REGISTRATION.medium).unwrap_or_else(|| unreachable!()),
+        medium,
         matrix: matrix(),
         limits: limits(account),
         receipts: &[ReceiptName::Sent, ReceiptName::Failed],

@@ -44,7 +44,7 @@ pub fn render(
     if let Some(location) = &content.location {
         sheet.pin(location);
     }
-    sheet.body(&body);
+    sheet.body(choice, &body);
     sheet.finish()
 }
 
@@ -90,13 +90,10 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The header: with the body in one bubble, or a message of its own before everything.
+    /// A header that does not go into one bubble with the body: a message before everything.
     fn header(&mut self, choice: Option<&ChoiceSurface>, body: &Body) {
-        let Some(header) = choice.and_then(|choice| choice.header.as_ref()) else { return };
-        if body.under_header {
-            self.file_with_body(PartKind::Choice, header, "header", body);
-            return;
-        }
+        let header = choice.and_then(|choice| choice.header.as_ref());
+        let Some(header) = header.filter(|_| !body.under_header) else { return };
         let why = "text and caption together are over 1024 UTF-16 units";
         self.degrades.note(Capability::Header, How::SeparateMessage, "header", why);
         self.file(header, "header");
@@ -210,9 +207,15 @@ impl<'a> Sheet<'a> {
         self.push(PartKind::Location, call, arguments, Vec::new());
     }
 
-    /// The text in pieces; the last one carries the keyboard.
-    fn body(&mut self, body: &Body) {
+    /// The body part, always last: the header's bubble, or the text in pieces of which the last one
+    /// carries the keyboard.
+    fn body(&mut self, choice: Option<&ChoiceSurface>, body: &Body) {
         if self.body_sent {
+            return;
+        }
+        let header = choice.and_then(|choice| choice.header.as_ref());
+        if let Some(header) = header.filter(|_| body.under_header) {
+            self.file_with_body(PartKind::Choice, header, "header", body);
             return;
         }
         let pieces = body.pieces();

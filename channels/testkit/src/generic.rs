@@ -92,9 +92,8 @@ fn leaves(value: &Value, out: &mut Vec<String>) {
     match value {
         Value::String(text) => {
             out.push(text.clone());
-            match serde_json::from_str::<Value>(text) {
-                Ok(inner @ (Value::Object(_) | Value::Array(_))) => leaves(&inner, out),
-                _ => {}
+            if let Ok(inner @ (Value::Object(_) | Value::Array(_))) = serde_json::from_str(text) {
+                leaves(&inner, out);
             }
         }
         Value::Array(items) => items.iter().for_each(|item| leaves(item, out)),

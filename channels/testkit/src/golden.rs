@@ -119,6 +119,6 @@ mod tests {
             let value = json!({ "text": [text] });
             assert_eq!(unfolded(&folded(&value)), value);
         }
-        assert_eq!(folded(&json!("a".repeat(40))), json!({ "repeat": ["a", 40] }));
+        assert_eq!(folded(&json!("a".repeat(RUN_MIN))), json!({ "repeat": ["a", RUN_MIN] }));
     }
 }

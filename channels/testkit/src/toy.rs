@@ -28,7 +28,7 @@ pub const REGISTRATION: Registration = Registration {
     open,
 };
 
-const TEXT: Limit = Limit::chars(500);
+const TEXT: Limit = Limit::chars(2000);
 
 fn open(config: AccountConfig) -> Result<Opened, Vec<KeyProblem>> {
     let Some(key) = config.secret("toy_key").cloned() else {
@@ -174,7 +174,7 @@ impl Adapter for Toy {
             return Err(Refusal::bad_request("message", "too_long_for_channel", "over 20 parts"));
         }
         if pieces.len() > 1 {
-            degrades.note(Capability::Text, How::Split, "message", "over 500 characters");
+            degrades.note(Capability::Text, How::Split, "message", "over 2000 characters");
         }
         let to = ctx.address.as_str();
         let parts = pieces.iter().map(|piece| Part {
@@ -206,5 +206,18 @@ impl Adapter for Toy {
         let state = if up { HealthState::Ok } else { HealthState::Failing };
         let refused = matches!(fault.kind, FaultKind::Misconfigured { .. });
         Health { state, detail: fault.detail.into_owned(), identity_hint: None, refused }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generic::{self, Subject};
+    use serde_json::json;
+
+    #[test]
+    fn n_45_a_sixth_medium_passes_every_generic_case() {
+        let table = json!({ "toy_key": "0123456789abcdef-toy", "allowed_recipients": ["*"] });
+        generic::run(&Subject::new(&REGISTRATION, &table, "someone"));
     }
 }

@@ -56,7 +56,6 @@ impl Drop for ScriptedWire {
 }
 
 /// A response with a JSON body.
-#[must_use]
 pub fn answer(status: u16, body: &Value) -> WireResult {
     let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     Ok(WireResponse { status, headers, body: body.to_string().into() })

@@ -289,3 +289,66 @@ fn add_exchange(step: &mut Step<'_, '_>, id: [u8; 16], exchange: &[u8]) -> Store
     step.put(TableId::Exchange, joined(&[&id, &next.to_be_bytes()]), exchange);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::records::OpenSend;
+    use super::super::super::steps::{Lane, OpenStep, Opening};
+    use super::super::{Options, scratch};
+    use super::*;
+    use crate::clock::StandingClock;
+    use contract::NotificationId;
+    use std::sync::Arc;
+
+    /// A sweep finds a send by its deadline, once, whatever was written to it since.
+    #[tokio::test]
+    async fn d_60_a_send_has_one_deadline_the_last_that_was_set() {
+        let folder = scratch::Folder::new("retain");
+        let clock = Arc::new(StandingClock::at(Millis(1_000)));
+        let store = Embedded::open(Options::new(folder.path(), clock.clone())).unwrap();
+        let (id, channel) = (SendId::from_bits(7), ChannelName::parse("web").unwrap());
+        let send = OpenSend {
+            id: id.clone(),
+            channel: channel.clone(),
+            lane: Lane("r".into()),
+            record: Bytes::from_static(b"1 queued\n"),
+            owners: Vec::new(),
+            created_at: Millis(1),
+            expires_at: Millis(2),
+            backlog_max: 9,
+            lane_max: 9,
+        };
+        let step = OpenStep {
+            notification: NotificationId::from_bits(7),
+            body: Bytes::new(),
+            audience: None,
+            idempotency: None,
+            keep_for: Duration::ZERO,
+            send: Some(send),
+            ring: 9,
+            audience_ttl: Duration::ZERO,
+        };
+        store.open(step, At::Store).await.unwrap();
+        store.retain(&id, Duration::from_secs(60), At::Store).await.unwrap();
+        clock.set(Millis(2_000));
+        store.retain(&id, Duration::from_secs(30), At::Store).await.unwrap();
+        let commit = Commit {
+            id: id.clone(),
+            channel,
+            rev: 1,
+            value: Bytes::from_static(b"2 failed\n"),
+            log: None,
+            exchange: None,
+            active: Active::Remove,
+            dead: Dead::Keep,
+        };
+        assert_eq!(store.commit(commit, At::Store).await, Ok(Committed::Done));
+        let look = store.look().unwrap();
+        let rows = look.range(TableId::Retain, Bound::Unbounded, Bound::Unbounded).unwrap();
+        let deadlines: Vec<_> = rows.map(|row| row.unwrap().0.value().to_vec()).collect();
+        assert_eq!(deadlines, [joined(&[&time(Millis(32_000)), &send_key(&id)])]);
+        let row = look.get(TableId::Send, &send_key(&id)).unwrap().unwrap();
+        let (head, _) = SendRow::decode(row.value()).unwrap();
+        assert_eq!(head.retain, Some(Millis(32_000)));
+    }
+}

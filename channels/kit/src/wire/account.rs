@@ -102,7 +102,7 @@ impl Wire for AccountWire {
         if let Some(stand_in) = &self.network.0.stand_in
             && let Some(fetched) = stand_in.fetch(url)
         {
-            return Ok(fetched);
+            return fetch::within(fetched, max_bytes);
         }
         fetch::fetch(&self.media, url, max_bytes, self.network.0.timeouts.whole).await
     }

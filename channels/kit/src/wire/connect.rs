@@ -126,8 +126,9 @@ impl Connector {
             if !origin.https {
                 return Ok(Line(Box::new(tcp)));
             }
-            let name =
-                ServerName::try_from(origin.host.clone()).map_err(|_| ConnectError::Failed)?;
+            // A certificate never holds the dot that ends an absolute name.
+            let name = origin.host.trim_end_matches('.').to_owned();
+            let name = ServerName::try_from(name).map_err(|_| ConnectError::Failed)?;
             let tls = TlsConnector::from(self.shared.tls.clone());
             Ok(Line(Box::new(tls.connect(name, tcp).await?)))
         });

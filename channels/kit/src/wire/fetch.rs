@@ -116,11 +116,14 @@ async fn read_body(mut body: Incoming, max_bytes: u64) -> Result<Bytes, SendFaul
             }
             Err(_) => {}
         }
-        let age = begun.elapsed();
-        if age > PACE_AFTER && (bytes.len() as u64) < PACE_MIN * age.as_secs() {
+        if is_too_slow(begun.elapsed(), bytes.len() as u64) {
             return Err(transient("the file comes too slowly"));
         }
     }
+}
+
+fn is_too_slow(age: Duration, bytes: u64) -> bool {
+    age > PACE_AFTER && bytes < PACE_MIN * age.as_secs()
 }
 
 /// A content type without its parameters, in lower case.
@@ -145,6 +148,37 @@ fn media_refused(detail: &'static str) -> SendFault {
     SendFault::new(FaultKind::Permanent, "media_refused", detail)
 }
 
+/// A file that stands in obeys the bound too.
+pub(super) fn within(fetched: Fetched, max_bytes: u64) -> Result<Fetched, SendFault> {
+    if fetched.bytes.len() as u64 > max_bytes { Err(too_big()) } else { Ok(fetched) }
+}
+
 fn too_big() -> SendFault {
     media_refused("the file is larger than the medium takes")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn i_71_a_body_may_be_slow_for_ten_seconds_only() {
+        for (seconds, bytes, slow) in
+            [(0, 0, false), (10, 0, false), (11, 11 * 1024 - 1, true), (11, 11 * 1024, false)]
+        {
+            assert_eq!(is_too_slow(Duration::from_secs(seconds), bytes), slow, "{seconds} {bytes}");
+        }
+    }
+
+    #[test]
+    fn a_type_loses_its_parameters() {
+        for (given, bare) in [
+            (Some("Image/PNG; charset=x"), "image/png"),
+            (Some(" text/plain "), "text/plain"),
+            (Some(";"), UNKNOWN_TYPE),
+            (None, UNKNOWN_TYPE),
+        ] {
+            assert_eq!(bare_type(given), bare);
+        }
+    }
 }

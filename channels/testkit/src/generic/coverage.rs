@@ -48,6 +48,6 @@ fn choice_index(sample: &Sample, path: &str) -> Option<usize> {
 /// A refusal names what it refuses: at least one field of the content.
 fn unexplained(sample: &Sample, refusal: &Refusal) -> Vec<Marked> {
     let names = |member: &String| refusal.problems.iter().any(|p| p.field.starts_with(member));
-    let known = sample.json.as_object().expect("an object").keys().any(|member| names(member));
+    let known = sample.json.as_object().expect("an object").keys().any(names);
     if known { Vec::new() } else { marks(&sample.json) }
 }

@@ -71,16 +71,3 @@ pub fn g_8_no_secret_is_shown_anywhere(subject: &Subject) {
     clean("the secrets' Debug", &format!("{:?}", subject.adapter.secrets()));
     clean("the descriptor's Debug", &format!("{:?}", subject.adapter.descriptor()));
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::generic::{self, Subject};
-    use crate::toy;
-
-    #[test]
-    fn n_45_a_sixth_medium_passes_every_generic_case() {
-        let table = json!({ "toy_key": "0123456789abcdef-toy", "allowed_recipients": ["*"] });
-        generic::run(&Subject::new(&toy::REGISTRATION, &table, "someone"));
-    }
-}

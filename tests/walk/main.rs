@@ -1,0 +1,10 @@
+//! End-to-end walks over real HTTP: a gateway in this process, the imitated vendors beside it.
+mod delivery;
+mod fuzz;
+mod idempotency;
+mod inbox;
+mod media;
+mod operations;
+mod owned;
+mod refusals;
+mod world;
