@@ -27,15 +27,24 @@ const MAX_BODY: usize = 1 << 20;
 pub(crate) async fn answer(
     shared: Arc<Shared>,
     request: &HttpRequest,
-    payload: web::Payload,
+    mut payload: web::Payload,
 ) -> HttpResponse {
-    route(shared, request, payload).await.unwrap_or_else(|problem| problem.response())
+    let routed = route(shared, request, &mut payload).await;
+    // What nobody read is read on: a connection that ends with unread bytes can lose its answer.
+    let mut left = MAX_BODY;
+    while let Some(Ok(chunk)) = payload.next().await {
+        left = left.saturating_sub(chunk.len());
+        if left == 0 {
+            break;
+        }
+    }
+    routed.unwrap_or_else(|problem| problem.response())
 }
 
 async fn route(
     shared: Arc<Shared>,
     request: &HttpRequest,
-    payload: web::Payload,
+    payload: &mut web::Payload,
 ) -> Result<HttpResponse, Problem> {
     let Some(authority) = local::local_authority(request.headers()) else {
         return Err(Problem::new(403, "forbidden_host", "Only loopback names lead here."));
@@ -169,7 +178,7 @@ fn file(shared: &Shared, digest: &str) -> Result<HttpResponse, Problem> {
     Ok(response.body(bytes))
 }
 
-async fn put_script(seat: &Seat, payload: web::Payload) -> Result<HttpResponse, Problem> {
+async fn put_script(seat: &Seat, payload: &mut web::Payload) -> Result<HttpResponse, Problem> {
     let items = script::read(&body(payload).await?)?;
     seat.script.put(items);
     Ok(json(&seat.script.shown()))
@@ -180,7 +189,7 @@ fn receipts(seat: &Seat) -> Result<HttpResponse, Problem> {
     Err(Problem::new(400, "not_applicable", detail))
 }
 
-async fn body(mut payload: web::Payload) -> Result<Value, Problem> {
+async fn body(payload: &mut web::Payload) -> Result<Value, Problem> {
     let mut bytes = BytesMut::new();
     while let Some(chunk) = payload.next().await {
         let chunk =

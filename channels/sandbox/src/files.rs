@@ -83,15 +83,13 @@ impl Files {
         let name = digest(bytes);
         let size = bytes.len() as u64;
         let mut held = self.lock();
-        let place = self.folder.join(&name);
-        if let Some(at) = held.order.iter().position(|(known, _)| *known == name) {
-            held.order.remove(at);
-            fs::File::open(&place)?.set_modified(SystemTime::now())?;
-        } else {
-            let beside = self.folder.join(format!("{name}.part"));
-            fs::write(&beside, bytes)?;
-            fs::rename(&beside, &place)?;
-            held.total += size;
+        // Written again even when it is here: its age on disk is then the order of last use.
+        let beside = self.folder.join(format!("{name}.part"));
+        fs::write(&beside, bytes)?;
+        fs::rename(&beside, self.folder.join(&name))?;
+        match held.order.iter().position(|(known, _)| *known == name) {
+            Some(at) => drop(held.order.remove(at)),
+            None => held.total += size,
         }
         held.order.push_back((name.clone(), size));
         self.trim(&mut held);

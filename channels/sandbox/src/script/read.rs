@@ -74,7 +74,7 @@ impl Reader {
 
     fn effect(&mut self, path: &str, object: &Object) -> Option<Effect> {
         // No medium here reports receipts.
-        for key in ["receipts", "early"].into_iter().filter(|key| object.contains_key(*key)) {
+        if let Some(key) = ["receipts", "early"].into_iter().find(|key| object.contains_key(*key)) {
             self.say(&format!("{path}.{key}"), "not_applicable", "This medium has no receipts.");
             return None;
         }

@@ -187,8 +187,12 @@ fn fetched(
     kind: Kind,
     outside: Outside<'_>,
 ) -> Result<Taken, Refused> {
-    let sniffed = infer::get(bytes).map_or(content_type.as_str(), |kind| kind.mime_type());
-    if bytes.is_empty() || !kind.takes(sniffed) {
+    // The type that came along counts; bytes of no type are looked at.
+    let told = match content_type.as_str() {
+        "" | "application/octet-stream" => infer::get(bytes).map_or("", |kind| kind.mime_type()),
+        told => told,
+    };
+    if bytes.is_empty() || !kind.takes(told) {
         return Err(wrong_type());
     }
     let pixels = match kind {
