@@ -132,7 +132,8 @@ fn refused(why: impl Into<String>) -> StartProblem {
 }
 
 fn bind(key: &str, address: SocketAddr) -> Result<TcpListener, StartProblem> {
-    server::bind(address).map_err(|error| refused(format!("{key}: {address} cannot be bound: {error}")))
+    server::bind(address)
+        .map_err(|error| refused(format!("{key}: {address} cannot be bound: {error}")))
 }
 
 fn open_store(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, StartProblem> {

@@ -92,7 +92,13 @@ impl Refused {
     /// A refusal without a list of fields.
     #[must_use]
     pub fn new(code: &'static str, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), errors: Vec::new(), extra: Vec::new(), retry_after: None }
+        Self {
+            code,
+            detail: detail.into(),
+            errors: Vec::new(),
+            extra: Vec::new(),
+            retry_after: None,
+        }
     }
 
     /// A refusal over the problems of one stage; the first one's code is its own. `None` without
@@ -137,7 +143,8 @@ impl Refused {
     /// The problem document.
     #[must_use]
     pub fn document(&self) -> Value {
-        let title = CODES.iter().find(|(c, _, _)| *c == self.code).map_or("Refused", |(_, _, t)| *t);
+        let title =
+            CODES.iter().find(|(c, _, _)| *c == self.code).map_or("Refused", |(_, _, t)| *t);
         let mut document = Map::new();
         document.insert("type".into(), json!(format!("urn:tidings:problem:{}", self.code)));
         document.insert("title".into(), json!(title));

@@ -32,11 +32,16 @@ pub fn channels(media: &[&Registration]) -> String {
         });
         row(&mut text, capability.as_str(), cells);
     }
-    text.push_str("\n## Limits\n\n`utf16` counts UTF-16 code units, `chars` Unicode scalar values.\n\n");
+    text.push_str(
+        "\n## Limits\n\n`utf16` counts UTF-16 code units, `chars` Unicode scalar values.\n\n",
+    );
     heading(&mut text, "limit", &names);
     for name in LimitName::ALL {
         let cells = columns.iter().map(|(_, descriptor)| {
-            descriptor.limits.get(*name).map_or("–".to_owned(), |l| format!("{} {}", l.max, l.unit))
+            descriptor
+                .limits
+                .get(*name)
+                .map_or("–".to_owned(), |l| format!("{} {}", l.max, l.unit))
         });
         row(&mut text, name.as_str(), cells);
     }

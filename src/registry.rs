@@ -1,7 +1,7 @@
 //! The media this binary speaks, one line each, and the channels a configuration registered.
+use crate::clock::Millis;
 use crate::config::channels::{ChannelConfig, ChannelDelivery};
 use crate::config::delivery::{DeliveryConfig, OnAmbiguous};
-use crate::clock::Millis;
 use crate::store::QueueName;
 use contract::{Adapter, ChannelName, Health, HealthState, Medium, Registration, Wire};
 use std::collections::BTreeMap;

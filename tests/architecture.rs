@@ -28,7 +28,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "outbox",
         &[
-            "clock", "config", "ids", "inbox", "metrics", "notification", "registry", "sends",
+            "clock",
+            "config",
+            "ids",
+            "inbox",
+            "metrics",
+            "notification",
+            "registry",
+            "sends",
             "store",
         ],
     ),
@@ -42,8 +49,19 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "http",
         &[
-            "app", "auth", "clock", "compose", "config", "inbox", "metrics", "notification",
-            "outbox", "problem", "registry", "sends", "store",
+            "app",
+            "auth",
+            "clock",
+            "compose",
+            "config",
+            "inbox",
+            "metrics",
+            "notification",
+            "outbox",
+            "problem",
+            "registry",
+            "sends",
+            "store",
         ],
     ),
     ("reference", &["cli", "problem"]),
@@ -79,12 +97,16 @@ fn room(path: &Path) -> String {
 
 /// Rooms named behind `crate::`, in `use` lines and in paths.
 fn imported(text: &str) -> Vec<String> {
-    let code: String =
-        text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+    let code: String = text
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n");
     let mut rooms = Vec::new();
     for (at, _) in code.match_indices("crate::") {
         let rest = &code[at + 7..];
-        let name: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        let name: String =
+            rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
         rooms.push(name);
     }
     rooms
@@ -186,7 +208,8 @@ fn functions(lines: &[&str]) -> Vec<(String, usize)> {
     for (start, line) in lines.iter().enumerate() {
         let code = line.trim_start();
         let indent = line.len() - code.len();
-        let heads = ["fn ", "pub fn ", "async fn ", "pub async fn ", "pub(super) fn ", "pub(crate) fn "];
+        let heads =
+            ["fn ", "pub fn ", "async fn ", "pub async fn ", "pub(super) fn ", "pub(crate) fn "];
         let Some(head) = heads.iter().find(|head| code.starts_with(**head)) else { continue };
         let name: String =
             code[head.len()..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
@@ -202,7 +225,11 @@ fn every_module_says_how_it_works() {
     for path in all_sources() {
         let text = std::fs::read_to_string(&path).unwrap();
         let first = text.lines().next().unwrap_or_default();
-        assert!(first.starts_with("//!") || first.starts_with("#!["), "{} has no header", path.display());
+        assert!(
+            first.starts_with("//!") || first.starts_with("#!["),
+            "{} has no header",
+            path.display()
+        );
     }
 }
 

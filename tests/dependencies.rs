@@ -5,8 +5,19 @@ use std::process::Command;
 
 /// Licences that may come in, as SPDX names.
 const LICENCES: &[&str] = &[
-    "MIT", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "Zlib", "Unicode-3.0", "0BSD",
-    "Unlicense", "CC0-1.0", "CDLA-Permissive-2.0", "MIT-0", "BSL-1.0",
+    "MIT",
+    "Apache-2.0",
+    "BSD-2-Clause",
+    "BSD-3-Clause",
+    "ISC",
+    "Zlib",
+    "Unicode-3.0",
+    "0BSD",
+    "Unlicense",
+    "CC0-1.0",
+    "CDLA-Permissive-2.0",
+    "MIT-0",
+    "BSL-1.0",
     "Apache-2.0 WITH LLVM-exception",
 ];
 
@@ -34,8 +45,12 @@ fn metadata() -> Value {
 }
 
 fn packages(metadata: &Value) -> Vec<&Value> {
-    let resolved: BTreeSet<&str> =
-        metadata["resolve"]["nodes"].as_array().unwrap().iter().map(|n| n["id"].as_str().unwrap()).collect();
+    let resolved: BTreeSet<&str> = metadata["resolve"]["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|n| n["id"].as_str().unwrap())
+        .collect();
     let all = metadata["packages"].as_array().unwrap();
     all.iter().filter(|p| resolved.contains(p["id"].as_str().unwrap())).collect()
 }
@@ -44,9 +59,9 @@ fn packages(metadata: &Value) -> Vec<&Value> {
 fn allowed(expression: &str) -> bool {
     let expression = expression.replace('/', " OR ").replace(['(', ')'], " ");
     // An expression of ANDs and ORs: every AND part needs one allowed alternative.
-    expression.split(" AND ").all(|part| {
-        part.split(" OR ").any(|name| LICENCES.contains(&name.trim()))
-    })
+    expression
+        .split(" AND ")
+        .all(|part| part.split(" OR ").any(|name| LICENCES.contains(&name.trim())))
 }
 
 #[test]
@@ -89,6 +104,9 @@ fn one_client_one_tls_and_every_direct_dependency_has_its_reason() {
     let table = table.split("\n[").next().unwrap();
     for line in table.lines().filter(|line| line.contains('=') && !line.contains("path =")) {
         let name = line.split('=').next().unwrap().trim();
-        assert!(reasons.contains(&format!("| `{name}`")), "docs/DEPENDENCIES.md has no row for {name}");
+        assert!(
+            reasons.contains(&format!("| `{name}`")),
+            "docs/DEPENDENCIES.md has no row for {name}"
+        );
     }
 }

@@ -8,7 +8,10 @@ fn holds(path: &str, wanted: &str) {
         std::fs::write(&file, wanted).unwrap();
     }
     let found = std::fs::read_to_string(&file).unwrap_or_default();
-    assert!(found == wanted, "{path} differs from the code; run the test with TIDINGS_REFRESH_DOCS=1");
+    assert!(
+        found == wanted,
+        "{path} differs from the code; run the test with TIDINGS_REFRESH_DOCS=1"
+    );
 }
 
 #[test]

@@ -34,7 +34,8 @@ impl Channels {
                 Ok(client::print(&answer, json, |page| {
                     let channels = page["channels"].as_array().cloned().unwrap_or_default();
                     let rows: Vec<Vec<String>> = channels.iter().map(row).collect();
-                    let headings = ["NAME", "MEDIUM", "ACCOUNT", "RECIPIENTS", "QUEUED", "HEALTH", ""];
+                    let headings =
+                        ["NAME", "MEDIUM", "ACCOUNT", "RECIPIENTS", "QUEUED", "HEALTH", ""];
                     table::print(&headings, &rows);
                 }))
             }),
@@ -44,8 +45,11 @@ impl Channels {
                 Ok(client::print(&answer, json, |channel| {
                     let health = &channel["health"];
                     let account = channel["identity_hint"].as_str().unwrap_or("-");
-                    println!("{} {account}: {}", text(&channel["name"]),
-                        status(health["state"].as_str().unwrap_or("-")));
+                    println!(
+                        "{} {account}: {}",
+                        text(&channel["name"]),
+                        status(health["state"].as_str().unwrap_or("-"))
+                    );
                     println!("{}", text(&health["detail"]));
                 }))
             }),

@@ -42,7 +42,9 @@ impl Client {
     /// A sentence for standard error.
     pub fn find() -> Result<Self, String> {
         let file = |name: &str| {
-            std::fs::read_to_string(format!("tidings-data/{name}")).ok().map(|t| t.trim().to_owned())
+            std::fs::read_to_string(format!("tidings-data/{name}"))
+                .ok()
+                .map(|t| t.trim().to_owned())
         };
         let url = std::env::var("TIDINGS_URL").ok().or_else(|| file("address"));
         let url = url.unwrap_or_else(|| "http://127.0.0.1:8080".to_owned());

@@ -1,8 +1,8 @@
 //! `tidings notify` and `tidings preview`: every field of the call.
+use super::USAGE;
 use super::client::{self, Client};
 use super::table::{safe, status};
 use super::values::{Reader, check_shape};
-use super::USAGE;
 use crate::clock::SystemClock;
 use crate::ids::{Ids, SystemRandom};
 use clap::Args;

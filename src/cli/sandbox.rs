@@ -1,6 +1,6 @@
 //! `tidings sandbox`: the very gateway of `serve`, and the vendors imitated beside it on loopback.
-use super::serve::{Running, log_to_stderr, run_until_stopped};
 use super::REFUSED;
+use super::serve::{Running, log_to_stderr, run_until_stopped};
 use crate::auth::KeyText;
 use crate::boot::{self, Overrides, StartProblem, write_private};
 use crate::clock::SystemClock;
@@ -55,13 +55,14 @@ impl SandboxCommand {
             eprintln!("tidings: --channels: there is no {shown}; known: {}", known.join(", "));
             return REFUSED;
         }
-        let (listen, vendors) = match (loopback("--listen", &self.listen), loopback("--vendors", &self.vendors)) {
-            (Ok(listen), Ok(vendors)) => (listen, vendors),
-            (Err(error), _) | (_, Err(error)) => {
-                eprintln!("tidings: {error}");
-                return REFUSED;
-            }
-        };
+        let (listen, vendors) =
+            match (loopback("--listen", &self.listen), loopback("--vendors", &self.vendors)) {
+                (Ok(listen), Ok(vendors)) => (listen, vendors),
+                (Err(error), _) | (_, Err(error)) => {
+                    eprintln!("tidings: {error}");
+                    return REFUSED;
+                }
+            };
         log_to_stderr();
         run_until_stopped(async move { self.start(listen, vendors).await })
     }
@@ -113,9 +114,16 @@ impl SandboxCommand {
     }
 
     /// A configuration like any operator's; secrets by file.
-    fn config(&self, dir: &Path, listen: SocketAddr, vendors: SocketAddr, secrets: &Secrets) -> String {
+    fn config(
+        &self,
+        dir: &Path,
+        listen: SocketAddr,
+        vendors: SocketAddr,
+        secrets: &Secrets,
+    ) -> String {
         let quoted = |text: String| toml::Value::String(text).to_string();
-        let file = |name: &str| quoted(format!("file:{}", dir.join("secrets").join(name).display()));
+        let file =
+            |name: &str| quoted(format!("file:{}", dir.join("secrets").join(name).display()));
         let mut text = format!(
             "# Written by `tidings sandbox` at each start; `tidings serve --config` on this file is the\n\
              # same gateway without the vendors.\n\
@@ -149,7 +157,8 @@ fn loopback(flag: &str, text: &str) -> Result<SocketAddr, String> {
 /// The address itself, or for port 0 one with a port that is free now: both addresses stand in the
 /// configuration before either listener starts.
 fn free(flag: &str, address: SocketAddr) -> Result<SocketAddr, StartProblem> {
-    let taken = |error| StartProblem::Refused(format!("{flag}: {address} cannot be bound: {error}"));
+    let taken =
+        |error| StartProblem::Refused(format!("{flag}: {address} cannot be bound: {error}"));
     let socket = TcpListener::bind(address).map_err(taken)?;
     socket.local_addr().map_err(taken)
 }
@@ -220,7 +229,8 @@ fn announce(gateway: &str, vendors: &str, key: &str) {
 
 /// Opens the page once where a display and `xdg-open` exist.
 fn open_page(vendors: &str) {
-    let display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
+    let display =
+        ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| std::env::var_os(name).is_some());
     if display {
         // A browser that does not open is no problem: the address is printed.
         let _ = std::process::Command::new("xdg-open")

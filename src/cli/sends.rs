@@ -106,20 +106,39 @@ fn show(send: &Value) {
     for part in send["parts"].as_array().into_iter().flatten() {
         let id = text(&part["provider_message_id"]);
         let kind = text(&part["kind"]);
-        println!("  part {} {kind} {} {id}", part["index"], status(part["status"].as_str().unwrap_or("-")));
+        println!(
+            "  part {} {kind} {} {id}",
+            part["index"],
+            status(part["status"].as_str().unwrap_or("-"))
+        );
         for step in part["history"].as_array().into_iter().flatten() {
             let reason = step["reason"].as_str().map(|r| format!(" ({r})")).unwrap_or_default();
-            println!("    {} {} → {} by {}{reason}", text(&step["at"]), text(&step["from"]),
-                text(&step["to"]), text(&step["actor"]));
+            println!(
+                "    {} {} → {} by {}{reason}",
+                text(&step["at"]),
+                text(&step["from"]),
+                text(&step["to"]),
+                text(&step["actor"])
+            );
         }
     }
     for attempt in send["attempts"].as_array().into_iter().flatten() {
         let fault = attempt["fault"].as_str().unwrap_or("accepted");
-        println!("  attempt {} part {} at {}: {fault}, HTTP {}, {} ms", attempt["number"],
-            attempt["part"], text(&attempt["started_at"]), attempt["http_status"], attempt["elapsed_ms"]);
+        println!(
+            "  attempt {} part {} at {}: {fault}, HTTP {}, {} ms",
+            attempt["number"],
+            attempt["part"],
+            text(&attempt["started_at"]),
+            attempt["http_status"],
+            attempt["elapsed_ms"]
+        );
     }
     for degrade in send["degrades"].as_array().into_iter().flatten() {
-        println!("  degrade {} {}: {}", text(&degrade["capability"]), text(&degrade["how"]),
-            safe(degrade["detail"].as_str().unwrap_or("-"), 200));
+        println!(
+            "  degrade {} {}: {}",
+            text(&degrade["capability"]),
+            text(&degrade["how"]),
+            safe(degrade["detail"].as_str().unwrap_or("-"), 200)
+        );
     }
 }

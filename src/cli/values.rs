@@ -50,8 +50,8 @@ impl Reader {
 /// A sentence that names the flag and the first problem.
 pub fn check_shape(flag: &str, field: &str, value: &serde_json::Value) -> Result<(), String> {
     let body = serde_json::json!({ "message": "", field: value });
-    let entries = Json::object(body.to_string().as_bytes())
-        .map_err(|why| format!("--{flag}: {why}"))?;
+    let entries =
+        Json::object(body.to_string().as_bytes()).map_err(|why| format!("--{flag}: {why}"))?;
     let ctx = DecodeCtx { now: Millis(0), public_url: None };
     let Err(problems) = NotifyRequest::decode(entries, ctx) else { return Ok(()) };
     let shape = ["wrong_type", "unknown_field", "required"];

@@ -58,7 +58,8 @@ mod tests {
     #[test]
     fn nt_13_only_images_whose_bytes_match_their_label_pass() {
         let png = STANDARD.encode(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR");
-        for good in [format!("data:image/png;base64,{png}"), format!("DATA:Image/PNG;BASE64,{png}")] {
+        for good in [format!("data:image/png;base64,{png}"), format!("DATA:Image/PNG;BASE64,{png}")]
+        {
             assert_eq!(parse(&good).map(|d| d.content_type), Ok("image/png"), "{good}");
         }
         let html = STANDARD.encode(b"<html>");

@@ -154,7 +154,8 @@ impl Composer {
     pub fn unknown_channel(&self) -> Refused {
         let names = self.channels.names();
         let detail = if names.is_empty() {
-            "No channel is registered; add a [channels.NAME] section to the configuration.".to_owned()
+            "No channel is registered; add a [channels.NAME] section to the configuration."
+                .to_owned()
         } else {
             format!("Registered channels: {}.", names.join(", "))
         };
@@ -170,4 +171,3 @@ fn refused(problems: Vec<Problem>) -> Refused {
     Refused::from_problems(problems)
         .unwrap_or_else(|| Refused::new("malformed_json", "The body could not be read."))
 }
-

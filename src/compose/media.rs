@@ -111,10 +111,7 @@ pub async fn plan(
 }
 
 impl Planner<'_> {
-    async fn template(
-        &mut self,
-        template: &Template<GivenSource>,
-    ) -> Result<Template, Refused> {
+    async fn template(&mut self, template: &Template<GivenSource>) -> Result<Template, Refused> {
         let header_media = match &template.header_media {
             Some(item) => Some(self.item("template.header_media", item).await?),
             None => None,

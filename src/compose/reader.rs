@@ -50,7 +50,11 @@ impl Problems {
     pub fn bounded_list(&mut self, node: Node, max: usize) -> Option<Vec<Node>> {
         let (path, items) = self.list(node)?;
         if items.is_empty() {
-            self.add(path, "empty", format!("at least 1 item, at most {max}; leave the key out instead"));
+            self.add(
+                path,
+                "empty",
+                format!("at least 1 item, at most {max}; leave the key out instead"),
+            );
             return None;
         }
         if items.len() > max {

@@ -15,8 +15,22 @@ use contract::{
 
 /// Keys of a request, in the order their problems are listed.
 pub const FIELDS: &[&str] = &[
-    "message", "channel", "recipient", "audience", "media", "location", "template", "options",
-    "sections", "header", "footer", "schema", "data", "pages", "form_tag", "expires_at",
+    "message",
+    "channel",
+    "recipient",
+    "audience",
+    "media",
+    "location",
+    "template",
+    "options",
+    "sections",
+    "header",
+    "footer",
+    "schema",
+    "data",
+    "pages",
+    "form_tag",
+    "expires_at",
     "metadata",
 ];
 
@@ -193,12 +207,20 @@ impl Decoder<'_> {
     fn expires_at(&mut self, node: Node) -> Option<Millis> {
         let (path, text) = self.problems.string(node)?;
         let Some(at) = rfc3339(&text) else {
-            self.problems.add(path, "bad_format", "RFC 3339 with Z or an offset, such as 2030-01-31T12:00:00Z");
+            self.problems.add(
+                path,
+                "bad_format",
+                "RFC 3339 with Z or an offset, such as 2030-01-31T12:00:00Z",
+            );
             return None;
         };
         let now = self.ctx.now.0;
         if at.0 <= now + 1000 || at.0 > now + bounds::EXPIRY_DAYS * 86_400_000 {
-            self.problems.add(path, "out_of_range", "more than 1 second and at most 7 days from now");
+            self.problems.add(
+                path,
+                "out_of_range",
+                "more than 1 second and at most 7 days from now",
+            );
             return None;
         }
         Some(at)
@@ -237,7 +259,12 @@ impl Decoder<'_> {
     }
 
     /// A file item's url: its own reference, `data:` image, or https.
-    pub(super) fn file_source(&mut self, path: &str, url: &str, image: bool) -> Option<GivenSource> {
+    pub(super) fn file_source(
+        &mut self,
+        path: &str,
+        url: &str,
+        image: bool,
+    ) -> Option<GivenSource> {
         self.url_chars += url.chars().count();
         if data_uri::is_data_uri(url) {
             if !image {

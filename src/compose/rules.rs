@@ -39,9 +39,15 @@ pub fn violations(request: &NotifyRequest, purpose: Purpose) -> Vec<Problem> {
     if schema && request.sections.is_some() {
         add("schema", "conflict", "give a schema or sections, not both");
     }
-    for (field, given) in [("header", request.header.is_some()), ("footer", request.footer.is_some())] {
+    for (field, given) in
+        [("header", request.header.is_some()), ("footer", request.footer.is_some())]
+    {
         if given && !choice {
-            add(field, "requires", "rides on options or sections; use media or the message instead");
+            add(
+                field,
+                "requires",
+                "rides on options or sections; use media or the message instead",
+            );
         }
     }
     if request.template.is_some() {

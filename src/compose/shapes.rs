@@ -33,9 +33,8 @@ fn media_item(decoder: &mut Decoder<'_>, node: Node, links: bool) -> Option<Give
     const KNOWN: &[&str] = &["kind", "url", "caption", "filename"];
     let mut object = decoder.problems.object(node, KNOWN)?;
     let words = if links { KINDS } else { &KINDS[..4] };
-    let kind = object
-        .require("kind", &mut decoder.problems)
-        .and_then(|n| decoder.problems.word(n, words));
+    let kind =
+        object.require("kind", &mut decoder.problems).and_then(|n| decoder.problems.word(n, words));
     let source = object
         .require("url", &mut decoder.problems)
         .and_then(|n| decoder.problems.string(n))
@@ -43,7 +42,11 @@ fn media_item(decoder: &mut Decoder<'_>, node: Node, links: bool) -> Option<Give
     let caption = object.take("caption").and_then(|n| caption(&mut decoder.problems, n, kind));
     let filename = object.take("filename").and_then(|n| {
         if kind.is_some_and(|k| k != MediaKind::Document) {
-            decoder.problems.add(n.path, "not_allowed_here", "a filename goes with a document only");
+            decoder.problems.add(
+                n.path,
+                "not_allowed_here",
+                "a filename goes with a document only",
+            );
             return None;
         }
         decoder.problems.filename(n, bounds::FILENAME)
@@ -80,7 +83,9 @@ fn link_url(problems: &mut Problems, path: &str, url: &str) -> Option<WebUrl> {
 fn caption(problems: &mut Problems, node: Node, kind: Option<MediaKind>) -> Option<Text> {
     let path = node.path.clone();
     let caption = problems.text(node, bounds::LABEL)?;
-    if kind == Some(MediaKind::Link) && caption.as_str().chars().any(contract::text::is_bidi_control) {
+    if kind == Some(MediaKind::Link)
+        && caption.as_str().chars().any(contract::text::is_bidi_control)
+    {
         problems.add(path, "bad_text", "a link's caption must not hold bidi controls");
         return None;
     }
@@ -177,7 +182,9 @@ fn option(decoder: &mut Decoder<'_>, node: Node, ids: &mut Vec<String>) -> Optio
         .require("kind", &mut decoder.problems)
         .and_then(|n| decoder.problems.word(n, &[("reply", true), ("link", false)]));
     let option = match reply {
-        Some(true) => reply_fields(&mut decoder.problems, &mut object, ids).map(ChoiceOption::Reply),
+        Some(true) => {
+            reply_fields(&mut decoder.problems, &mut object, ids).map(ChoiceOption::Reply)
+        }
         Some(false) => link_fields(decoder, &mut object).map(ChoiceOption::Link),
         None => return None,
     };

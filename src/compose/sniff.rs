@@ -5,9 +5,21 @@
 
 /// The types taken, beside the zip family and text.
 const BY_MAGIC: &[&str] = &[
-    "image/png", "image/jpeg", "image/gif", "image/webp", "video/mp4", "video/3gpp", "video/webm",
-    "video/quicktime", "audio/mpeg", "audio/mp4", "audio/aac", "audio/ogg", "audio/amr",
-    "audio/wav", "application/pdf",
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "video/mp4",
+    "video/3gpp",
+    "video/webm",
+    "video/quicktime",
+    "audio/mpeg",
+    "audio/mp4",
+    "audio/aac",
+    "audio/ogg",
+    "audio/amr",
+    "audio/wav",
+    "application/pdf",
 ];
 
 /// What `infer` calls differently.
@@ -94,9 +106,8 @@ fn text(bytes: &[u8], declared: Option<&str>) -> Option<&'static str> {
     if first == '<' {
         return None;
     }
-    let csv = declared.is_some_and(|d| {
-        d.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case("text/csv")
-    });
+    let csv = declared
+        .is_some_and(|d| d.split(';').next().unwrap_or("").trim().eq_ignore_ascii_case("text/csv"));
     Some(if csv { "text/csv" } else { "text/plain" })
 }
 
@@ -137,8 +148,14 @@ mod tests {
     #[test]
     fn nt_61_svg_html_and_unknown_bytes_are_refused() {
         for bad in [
-            b"<svg xmlns='x'/>".as_slice(), b"\xEF\xBB\xBF \n<html>", b"", b"\0\x01\x02\x03",
-            b"\x7fELF\x02\x01\x01\0\0\0", b"a\0b", b"<?xml version='1.0'?><svg/>", b"BM\0\0\0\0",
+            b"<svg xmlns='x'/>".as_slice(),
+            b"\xEF\xBB\xBF \n<html>",
+            b"",
+            b"\0\x01\x02\x03",
+            b"\x7fELF\x02\x01\x01\0\0\0",
+            b"a\0b",
+            b"<?xml version='1.0'?><svg/>",
+            b"BM\0\0\0\0",
         ] {
             assert_eq!(sniff(bad, Some("image/png")), None, "{bad:?}");
         }

@@ -102,10 +102,9 @@ pub(super) fn read(
         }
         let reader = Reader { path, table: channel, values, public_url };
         let Some(opened) = reader.open(name, media, problems) else { continue };
-        if let Some(twin) = channels
-            .iter()
-            .find(|c| c.medium == opened.medium && c.identity == opened.identity && !c.identity.is_empty())
-        {
+        if let Some(twin) = channels.iter().find(|c| {
+            c.medium == opened.medium && c.identity == opened.identity && !c.identity.is_empty()
+        }) {
             let detail = format!("is the same account as the channel {}", twin.name);
             add(problems, format!("channels.{name}"), detail);
         }
@@ -259,7 +258,11 @@ impl Reader<'_> {
         Some(trimmed)
     }
 
-    fn default_recipient(&self, registration: &Registration, problems: &mut Problems) -> Option<String> {
+    fn default_recipient(
+        &self,
+        registration: &Registration,
+        problems: &mut Problems,
+    ) -> Option<String> {
         let given = self.text("default_recipient", problems)?;
         if !registration.takes_default_recipient {
             add(problems, self.at("default_recipient"), "this medium has no default recipient");
@@ -281,7 +284,8 @@ impl Reader<'_> {
             for (word, text) in own {
                 if Word::parse(word).is_none() || text.as_str().is_none() {
                     let known: Vec<_> = Word::ALL.iter().map(|w| w.as_str()).collect();
-                    let detail = format!("must be a string, and its name one of: {}", known.join(", "));
+                    let detail =
+                        format!("must be a string, and its name one of: {}", known.join(", "));
                     add(problems, format!("{}.{word}", self.at("words")), detail);
                 }
                 table.insert(word.clone(), text.clone());

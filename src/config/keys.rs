@@ -49,7 +49,11 @@ fn read_one(path: &str, table: &Table, problems: &mut Problems) -> Option<KeyCon
     }
     let identity = table.get("identity").and_then(Value::as_str).unwrap_or_default();
     if contract::Line::parse(identity, 512).is_err() {
-        add(problems, format!("{path}.identity"), "is required: one line of at most 512 characters");
+        add(
+            problems,
+            format!("{path}.identity"),
+            "is required: one line of at most 512 characters",
+        );
     }
     let hash = table.get("hash").and_then(Value::as_str).and_then(parse_hash);
     if hash.is_none() {

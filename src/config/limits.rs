@@ -15,12 +15,7 @@ pub const SECTION: Section = Section {
             default: "50",
             doc: "Requests a second from one address without a valid key.",
         },
-        KeySpec {
-            name: "address_burst",
-            kind: RATE,
-            default: "200",
-            doc: "Burst of those.",
-        },
+        KeySpec { name: "address_burst", kind: RATE, default: "200", doc: "Burst of those." },
         KeySpec {
             name: "key_rate",
             kind: RATE,

@@ -75,7 +75,8 @@ impl Network {
             IpAddr::V4(a) => (u128::from(u32::from(a)) << 96, 32),
             IpAddr::V6(a) => (u128::from(a), 128),
         };
-        let ((ours, our_width), (theirs, width)) = (bits(self.address), bits(address.to_canonical()));
+        let ((ours, our_width), (theirs, width)) =
+            (bits(self.address), bits(address.to_canonical()));
         let mask = if self.prefix == 0 { 0 } else { u128::MAX << (128 - u32::from(self.prefix)) };
         our_width == width && ours & mask == theirs & mask
     }
@@ -133,7 +134,11 @@ fn origin(text: &str, problems: &mut Problems) -> Option<String> {
             && url.fragment().is_none()
     });
     if !fine {
-        add(problems, "listen.public_url", "must be an origin such as \"https://notify.example.com\"");
+        add(
+            problems,
+            "listen.public_url",
+            "must be an origin such as \"https://notify.example.com\"",
+        );
     }
     fine.then(|| trimmed.to_owned())
 }

@@ -35,8 +35,7 @@ impl Sources {
 /// # Errors
 /// A file that cannot be read or is not TOML, or a flag without a path.
 pub fn merge(sources: &Sources) -> Result<Values, Vec<ConfigProblem>> {
-    let mut values =
-        Values { environment: sources.environment.clone(), ..Values::default() };
+    let mut values = Values { environment: sources.environment.clone(), ..Values::default() };
     let mut problems = Vec::new();
     match read_file(sources.file.as_deref()) {
         Ok(table) => {
@@ -68,16 +67,22 @@ pub fn merge(sources: &Sources) -> Result<Values, Vec<ConfigProblem>> {
 ///
 /// # Errors
 /// Every problem.
-pub fn load(sources: &Sources, media: &[&Registration]) -> Result<(Config, Values), Vec<ConfigProblem>> {
+pub fn load(
+    sources: &Sources,
+    media: &[&Registration],
+) -> Result<(Config, Values), Vec<ConfigProblem>> {
     let values = merge(sources)?;
     let config = Config::read(&values, media)?;
     Ok((config, values))
 }
 
 fn read_file(file: Option<&Path>) -> Result<Table, ConfigProblem> {
-    let problem = |path: &Path, detail: String| ConfigProblem { path: path.display().to_string(), detail };
+    let problem =
+        |path: &Path, detail: String| ConfigProblem { path: path.display().to_string(), detail };
     let Some(path) = file else {
-        return SHIPPED.parse().map_err(|_| problem(Path::new("config.toml"), "built-in copy".into()));
+        return SHIPPED
+            .parse()
+            .map_err(|_| problem(Path::new("config.toml"), "built-in copy".into()));
     };
     let text = std::fs::read_to_string(path)
         .map_err(|error| problem(path, format!("cannot be read: {}", error.kind())))?;
@@ -160,8 +165,9 @@ pub fn show(values: &Values, media: &[&Registration]) -> Vec<(String, String, La
         let table = values.given("channels", channel).and_then(Value::as_table);
         let Some(value) = table.and_then(|t| lookup(t, key)) else { continue };
         let medium = table.and_then(|t| t.get("medium")).and_then(Value::as_str);
-        let plain = super::channels::COMMON.iter().any(|(name, _, _)| key.split('.').next() == Some(name))
-            || media.iter().any(|r| Some(r.medium) == medium && is_plain(r, key));
+        let plain =
+            super::channels::COMMON.iter().any(|(name, _, _)| key.split('.').next() == Some(name))
+                || media.iter().any(|r| Some(r.medium) == medium && is_plain(r, key));
         let shown = if plain { value.to_string() } else { masked(value) };
         lines.push((path.clone(), shown, *layer));
     }
@@ -194,7 +200,9 @@ fn masked(value: &Value) -> String {
         Value::String(text) if text.starts_with("env:") || text.starts_with("file:") => {
             value.to_string()
         }
-        Value::Array(list) => format!("[{}]", list.iter().map(masked).collect::<Vec<_>>().join(", ")),
+        Value::Array(list) => {
+            format!("[{}]", list.iter().map(masked).collect::<Vec<_>>().join(", "))
+        }
         _ => "***".to_owned(),
     }
 }

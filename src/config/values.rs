@@ -91,7 +91,11 @@ impl Values {
             for key in table.keys().filter(|key| section.key(key).is_none()) {
                 let known: Vec<_> = section.keys.iter().map(|k| k.name).collect();
                 let path = format!("{name}.{key}");
-                add(&mut problems, path, format!("there is no such key; known: {}", known.join(", ")));
+                add(
+                    &mut problems,
+                    path,
+                    format!("there is no such key; known: {}", known.join(", ")),
+                );
             }
         }
         problems
@@ -142,7 +146,12 @@ impl Values {
     }
 
     /// A list of durations.
-    pub fn durations(&self, section: &Section, name: &str, problems: &mut Problems) -> Vec<Duration> {
+    pub fn durations(
+        &self,
+        section: &Section,
+        name: &str,
+        problems: &mut Problems,
+    ) -> Vec<Duration> {
         let texts = self.texts(section, name, problems);
         texts.iter().filter_map(|text| units::duration(text)).collect()
     }
@@ -170,7 +179,11 @@ impl Values {
         } else {
             text.to_owned()
         };
-        if found.is_empty() { Err("the secret is empty".to_owned()) } else { Ok(Secret::new(found)) }
+        if found.is_empty() {
+            Err("the secret is empty".to_owned())
+        } else {
+            Ok(Secret::new(found))
+        }
     }
 }
 
@@ -216,7 +229,8 @@ pub fn kind_problem(kind: Kind, value: &Value) -> Option<String> {
             (!fine).then(|| "must be a list of durations such as [\"5s\", \"2m\"]".to_owned())
         }
         Kind::Size { min, max } => {
-            let fine = value.as_str().and_then(units::size).is_some_and(|n| (min..=max).contains(&n));
+            let fine =
+                value.as_str().and_then(units::size).is_some_and(|n| (min..=max).contains(&n));
             (!fine).then(|| format!("must be a size such as \"16MiB\", from {min} to {max} bytes"))
         }
         Kind::Word(words) => {

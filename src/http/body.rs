@@ -1,8 +1,8 @@
 //! Reading bodies: the actual bytes are counted, whatever a length header says.
 use crate::problem::Refused;
 use actix_web::HttpRequest;
-use actix_web::http::header;
 use actix_web::dev::Payload;
+use actix_web::http::header;
 use actix_web::web::{Bytes, BytesMut};
 use futures_util::StreamExt;
 

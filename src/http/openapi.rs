@@ -47,7 +47,8 @@ fn operation(route: &Route) -> Value {
     let notifies = route.template.starts_with("/api/notifications") && route.method == "POST";
     if notifies {
         let schema = json!({ "$ref": "#/components/schemas/NotifyRequest" });
-        let body = json!({ "required": true, "content": { "application/json": { "schema": schema } } });
+        let body =
+            json!({ "required": true, "content": { "application/json": { "schema": schema } } });
         operation.insert("requestBody".into(), body);
     } else if route.method == "POST" && route.template == "/api/media" {
         let bytes = json!({ "schema": { "type": "string", "format": "binary" } });
@@ -61,7 +62,9 @@ fn operation(route: &Route) -> Value {
 fn parameters(route: &Route) -> Vec<Value> {
     let in_path = route.template.split('/').filter_map(|part| {
         let name = part.strip_prefix('{')?.strip_suffix('}')?;
-        Some(json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }))
+        Some(
+            json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }),
+        )
     });
     let in_query = route.query.iter().map(|name| {
         let schema = match *name {

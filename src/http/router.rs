@@ -4,8 +4,8 @@ use super::{client_address, reply};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::problem::Refused;
-use actix_web::http::header;
 use actix_web::dev::Payload;
+use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse};
 use std::sync::Arc;
 use std::time::Instant;
@@ -55,7 +55,12 @@ impl Call {
 }
 
 /// Serves one request.
-pub async fn serve(app: Arc<App>, face: Face, request: HttpRequest, payload: Payload) -> HttpResponse {
+pub async fn serve(
+    app: Arc<App>,
+    face: Face,
+    request: HttpRequest,
+    payload: Payload,
+) -> HttpResponse {
     let started = Instant::now();
     let metrics = app.metrics.clone();
     let (template, response) = match find(&request, face) {
@@ -63,9 +68,9 @@ pub async fn serve(app: Arc<App>, face: Face, request: HttpRequest, payload: Pay
             let answer = handle(app, face, route, parameters, request, payload).await;
             (route.template, answer)
         }
-        Err((refused, allow)) => {
-            let mut response = reply::refused(&refused);
-            if let Some(allow) = allow {
+        Err(missed) => {
+            let mut response = reply::refused(&missed.refused);
+            if let Some(allow) = missed.allow {
                 reply::set(&mut response, "allow", &allow);
             }
             ("other", Ok(response))
@@ -75,21 +80,38 @@ pub async fn serve(app: Arc<App>, face: Face, request: HttpRequest, payload: Pay
     let status = response.status().as_u16().to_string();
     let labels = [("route", template), ("status", status.as_str())];
     metrics.count("tidings_http_requests_total", &labels);
-    metrics.seconds("tidings_http_seconds", &[("route", template)], started.elapsed().as_secs_f64());
+    metrics.seconds(
+        "tidings_http_seconds",
+        &[("route", template)],
+        started.elapsed().as_secs_f64(),
+    );
     response
 }
 
+/// A request no route was found for.
+struct Missed {
+    refused: Refused,
+    /// Methods the path takes.
+    allow: Option<String>,
+}
+
+impl Missed {
+    fn new(refused: Refused) -> Box<Self> {
+        Box::new(Self { refused, allow: None })
+    }
+}
+
+/// A route and its path parameters.
+type Found = (&'static Route, Vec<String>);
+
 /// Check 1: header block, path, method.
-fn find(
-    request: &HttpRequest,
-    face: Face,
-) -> Result<(&'static Route, Vec<String>), (Refused, Option<String>)> {
+fn find(request: &HttpRequest, face: Face) -> Result<Found, Box<Missed>> {
     let target = request.uri().path_and_query().map_or(0, |p| p.as_str().len());
     let headers: usize =
         request.headers().iter().map(|(n, v)| n.as_str().len() + v.len() + 4).sum();
     if target + headers > HEADERS_MAX {
         let detail = format!("The request's headers may hold at most {HEADERS_MAX} bytes.");
-        return Err((Refused::new("too_large", detail), None));
+        return Err(Missed::new(Refused::new("too_large", detail)));
     }
     let served = |route: &&Route| face != Face::Public || route.public;
     let mut at_path = Vec::new();
@@ -102,7 +124,7 @@ fn find(
     let literal = at_path.iter().any(|(_, parameters)| parameters.is_empty());
     at_path.retain(|(_, parameters)| parameters.is_empty() == literal);
     if at_path.is_empty() {
-        return Err((Refused::new("not_found", "There is no such path."), None));
+        return Err(Missed::new(Refused::new("not_found", "There is no such path.")));
     }
     let methods: Vec<&str> = at_path.iter().map(|(route, _)| route.method).collect();
     let allow = methods.join(", ");
@@ -110,7 +132,8 @@ fn find(
         Some(found) => Ok(found),
         None => {
             let detail = format!("This path takes {allow}.");
-            Err((Refused::new("method_not_allowed", detail), Some(allow)))
+            let refused = Refused::new("method_not_allowed", detail);
+            Err(Box::new(Missed { refused, allow: Some(allow) }))
         }
     }
 }

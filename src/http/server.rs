@@ -45,13 +45,20 @@ pub fn bind(address: SocketAddr) -> std::io::Result<TcpListener> {
 ///
 /// # Errors
 /// The operating system's.
-pub fn start(app: Arc<App>, face: Face, socket: TcpListener, grace_s: u64) -> std::io::Result<Listener> {
+pub fn start(
+    app: Arc<App>,
+    face: Face,
+    socket: TcpListener,
+    grace_s: u64,
+) -> std::io::Result<Listener> {
     let address = socket.local_addr()?;
     let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     let server = HttpServer::new(move || {
         let app = app.clone();
         actix_web::App::new().default_service(web::to(
-            move |request: HttpRequest, payload: web::Payload| serve(app.clone(), face, request, payload.into_inner()),
+            move |request: HttpRequest, payload: web::Payload| {
+                serve(app.clone(), face, request, payload.into_inner())
+            },
         ))
     })
     .workers(workers)

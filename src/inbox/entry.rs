@@ -162,7 +162,8 @@ pub fn decode(body: &[u8], public_url: Option<&str>) -> Option<Stored> {
     text.push('}');
     let read: Read = serde_json::from_str(&text).ok()?;
     let source = |item: MediaItem<String>| prepared(item, public_url);
-    let media: Option<Vec<MediaItem>> = read.media.unwrap_or_default().into_iter().map(source).collect();
+    let media: Option<Vec<MediaItem>> =
+        read.media.unwrap_or_default().into_iter().map(source).collect();
     let header = match read.header {
         Some(item) => Some(source(item)?),
         None => None,
@@ -189,9 +190,7 @@ pub fn decode(body: &[u8], public_url: Option<&str>) -> Option<Stored> {
         form_tag: None,
     });
     let surface = match (list, form, template) {
-        (Some(list), _, _) => {
-            Surface::Choice(ChoiceSurface { list, header, footer: read.footer })
-        }
+        (Some(list), _, _) => Surface::Choice(ChoiceSurface { list, header, footer: read.footer }),
         (None, Some(form), _) => Surface::Form(form),
         (None, None, Some(template)) => Surface::Template(template),
         (None, None, None) => Surface::None,
@@ -205,7 +204,12 @@ pub fn decode(body: &[u8], public_url: Option<&str>) -> Option<Stored> {
             audience: read.audience,
             channel: read.channel,
             recipient: read.recipient,
-            content: Content { message: read.message, media: media?, location: read.location, surface },
+            content: Content {
+                message: read.message,
+                media: media?,
+                location: read.location,
+                surface,
+            },
             expires_at: read.expires_at.as_deref().and_then(millis),
             metadata: read.metadata.into_iter().collect(),
             trace_id: read.trace_id,
@@ -279,7 +283,10 @@ mod tests {
         let whole: serde_json::Value = serde_json::from_str(&format!("{json}}}")).unwrap();
         assert_eq!(whole["sections"], serde_json::Value::Null);
         assert_eq!(whole["metadata"]["k"], "v");
-        assert_eq!(decode(&body, None).unwrap(), Stored { notification: sample(), send: Some(send) });
+        assert_eq!(
+            decode(&body, None).unwrap(),
+            Stored { notification: sample(), send: Some(send) }
+        );
     }
 
     #[test]

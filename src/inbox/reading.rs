@@ -101,15 +101,15 @@ impl Inbox {
         }
         let sends: Vec<SendId> =
             rows.iter().filter_map(|(_, _, body)| entry::split(body)?.0).collect();
-        let headers = if sends.is_empty() {
-            Vec::new()
-        } else {
-            self.store.send_headers(&sends).await?
-        };
+        let headers =
+            if sends.is_empty() { Vec::new() } else { self.store.send_headers(&sends).await? };
         let mut headers = headers.into_iter();
         let lines = rows
             .into_iter()
-            .map(|(seq, id, body)| Line { seq, json: serve(&id, &body, || headers.next().flatten()) })
+            .map(|(seq, id, body)| Line {
+                seq,
+                json: serve(&id, &body, || headers.next().flatten()),
+            })
             .collect();
         Ok(Page { lines, next })
     }
@@ -118,7 +118,11 @@ impl Inbox {
     ///
     /// # Errors
     /// The store's.
-    pub async fn show(&self, id: &NotificationId, seen_by: Option<&str>) -> StoreResult<Option<String>> {
+    pub async fn show(
+        &self,
+        id: &NotificationId,
+        seen_by: Option<&str>,
+    ) -> StoreResult<Option<String>> {
         let Some(found) = self.store.entry(id, At::Store).await? else { return Ok(None) };
         let visible = match seen_by {
             None => found.in_ring || found.in_slice,

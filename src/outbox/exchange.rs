@@ -42,7 +42,12 @@ pub async fn ready(
 }
 
 /// Makes the request and, where the adapter asks for it, the alternate.
-pub async fn attempt(outbox: &Outbox, channel: &Channel, part: &Part, ready: Prepared) -> Attempted {
+pub async fn attempt(
+    outbox: &Outbox,
+    channel: &Channel,
+    part: &Part,
+    ready: Prepared,
+) -> Attempted {
     let Prepared { resources, mut exchanges } = ready;
     let Payload::Request(request) = &part.payload else {
         let detail = "this medium's parts are frames and have no request";

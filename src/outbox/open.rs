@@ -115,7 +115,8 @@ impl Outbox {
         record: &SendRecord,
     ) -> OpenSend {
         let own = new.owned.then(|| notification.caller.clone()).flatten();
-        let mut owners: Vec<String> = own.into_iter().chain(notification.audience.clone()).collect();
+        let mut owners: Vec<String> =
+            own.into_iter().chain(notification.audience.clone()).collect();
         owners.dedup();
         OpenSend {
             id: new.id.clone(),

@@ -40,7 +40,8 @@ pub async fn prepare(
 }
 
 async fn own_media(outbox: &Outbox, id: &MediaId, max_bytes: u64) -> Result<Resource, SendFault> {
-    let gone = || SendFault::new(FaultKind::Permanent, "media_expired", "the stored media are gone");
+    let gone =
+        || SendFault::new(FaultKind::Permanent, "media_expired", "the stored media are gone");
     let row = outbox.store.media_row(id, At::Store).await.map_err(|e| store_fault(&e))?;
     let row = row.ok_or_else(gone)?;
     if row.size > max_bytes {

@@ -87,7 +87,8 @@ async fn take_up<'a>(
         }
         (Some((rev, mut record)), None) => {
             let part = record.next_part().unwrap_or_default();
-            let fault = SendFault::new(FaultKind::Permanent, "content_missing", "the content is gone");
+            let fault =
+                SendFault::new(FaultKind::Permanent, "content_missing", "the content is gone");
             let policy = policy_of(channel);
             ladder::faulted(&mut record, part, &fault, policy, outbox.now(), 0.0);
             let commit = final_commit(&mut record, rev);
@@ -134,7 +135,10 @@ impl<'a> Work<'a> {
         let now = outbox.now();
         if let Some(part) = self.record.next_part() {
             if self.record.parts[part].status == PartStatus::Sending {
-                let policy = Policy { on_ambiguous: crate::config::delivery::OnAmbiguous::Hold, ..self.policy() };
+                let policy = Policy {
+                    on_ambiguous: crate::config::delivery::OnAmbiguous::Hold,
+                    ..self.policy()
+                };
                 ladder::reaped(&mut self.record, part, policy, now, 0.0);
             } else {
                 let fault = SendFault::new(
@@ -191,7 +195,8 @@ impl<'a> Work<'a> {
             reply_to: None,
         };
         let render = || self.channel.adapter.render(&ctx, &self.content);
-        let rendered = std::panic::catch_unwind(AssertUnwindSafe(render)).map_err(|_| panicked())?;
+        let rendered =
+            std::panic::catch_unwind(AssertUnwindSafe(render)).map_err(|_| panicked())?;
         let changed = || {
             SendFault::new(
                 FaultKind::Permanent,

@@ -6,9 +6,7 @@
 use super::record::{Actor, FaultRecord, Move, PartRecord, SendRecord};
 use crate::clock::Millis;
 use crate::config::delivery::OnAmbiguous;
-use contract::{
-    FaultKind, MisconfiguredScope, Outcome, PartStatus, Rank, SendFault,
-};
+use contract::{FaultKind, MisconfiguredScope, Outcome, PartStatus, Rank, SendFault};
 use std::time::Duration;
 
 /// Something that can move a part.
@@ -68,8 +66,15 @@ pub fn next_status(from: PartStatus, event: Event) -> Step {
         (S::Queued, Event::Expire) => Step::To(S::Expired),
         (S::Queued, Event::Cancel) => Step::To(S::Cancelled),
         (S::Queued, Event::OptOut) => Step::To(S::Failed),
-        (S::Accepted | S::Sent | S::Delivered | S::Read, Event::Accepted(rank) | Event::Receipt(rank)) => {
-            if from.rank() < Some(rank) { Step::To(rank.status()) } else { Step::Stays }
+        (
+            S::Accepted | S::Sent | S::Delivered | S::Read,
+            Event::Accepted(rank) | Event::Receipt(rank),
+        ) => {
+            if from.rank() < Some(rank) {
+                Step::To(rank.status())
+            } else {
+                Step::Stays
+            }
         }
         (S::OutcomeUnknown, Event::Receipt(rank)) => Step::To(rank.status()),
         (S::Failed, Event::Receipt(Rank::Accepted | Rank::Sent)) => Step::Stays,
@@ -223,7 +228,13 @@ pub fn faulted(
 }
 
 /// The worker that had written the part's request died.
-pub fn reaped(record: &mut SendRecord, part: usize, policy: Policy<'_>, at: Millis, jitter: f64) -> Next {
+pub fn reaped(
+    record: &mut SendRecord,
+    part: usize,
+    policy: Policy<'_>,
+    at: Millis,
+    jitter: f64,
+) -> Next {
     record.flags.reaped = true;
     let fault = SendFault::new(
         FaultKind::Ambiguous,
@@ -350,7 +361,13 @@ fn cancel_later(record: &mut SendRecord, at: Millis) {
     end_waiting(record, Event::Cancel, Actor::Worker, at, Some("earlier_part"));
 }
 
-fn end_waiting(record: &mut SendRecord, event: Event, actor: Actor, at: Millis, reason: Option<&str>) {
+fn end_waiting(
+    record: &mut SendRecord,
+    event: Event,
+    actor: Actor,
+    at: Millis,
+    reason: Option<&str>,
+) {
     record.next_at = None;
     for part in 0..record.parts.len() {
         if record.parts[part].status == PartStatus::Queued {

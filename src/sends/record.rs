@@ -2,14 +2,14 @@
 //! with short names, so that a newer field is skipped by an older node.
 use crate::clock::Millis;
 use crate::ids::hex;
+use crate::store::Lane;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use contract::{
-    ChannelName, Degrade, Facts, FaultKind, Medium, NotificationId, PartKind, PartStatus, SendFault,
-    SendId, ThreadId,
+    ChannelName, Degrade, Facts, FaultKind, Medium, NotificationId, PartKind, PartStatus,
+    SendFault, SendId, ThreadId,
 };
-use crate::store::Lane;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 

@@ -224,8 +224,15 @@ fn exchange(exchange: &Exchange) -> Value {
 
 /// The sentence that answers "why has this not arrived?".
 #[must_use]
-pub fn explain(status: &str, fault: Option<(&str, &str)>, next_at: Option<&str>, expires_at: &str) -> String {
-    let why = fault.map(|(class, detail)| format!(" Last fault ({class}): {detail}.")).unwrap_or_default();
+pub fn explain(
+    status: &str,
+    fault: Option<(&str, &str)>,
+    next_at: Option<&str>,
+    expires_at: &str,
+) -> String {
+    let why = fault
+        .map(|(class, detail)| format!(" Last fault ({class}): {detail}."))
+        .unwrap_or_default();
     match (status, next_at) {
         ("queued", Some(next)) => {
             format!("Waiting: the next try is due at {next}; it expires at {expires_at}.{why}")
@@ -246,4 +253,3 @@ pub fn explain(status: &str, fault: Option<(&str, &str)>, next_at: Option<&str>,
         (other, _) => format!("Status {other}.{why}"),
     }
 }
-

@@ -39,7 +39,8 @@ async fn sb_39_kill_9_in_a_burst_of_500_sends_loses_nothing_and_repeats_nothing(
 
     let mut second = Sandbox::start(folder.path());
     assert_eq!(second.key, first.key, "the key survives");
-    let statuses = settled(&second, accepted.values().map(|(send, _)| send.clone()).collect()).await;
+    let statuses =
+        settled(&second, accepted.values().map(|(send, _)| send.clone()).collect()).await;
     for (notification, (send, _)) in &accepted {
         let entry = second.get(&format!("/api/notifications/{notification}")).await;
         assert_eq!(entry["id"], **notification, "{entry}");

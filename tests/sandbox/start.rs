@@ -68,7 +68,8 @@ async fn sb_4_sb_5_the_written_configuration_is_an_operators_own() {
     let mut sandbox = Sandbox::start(folder.path());
     sandbox.terminate();
     let config = folder.path().join("config.toml");
-    let check = tidings().arg("serve").arg("--check").arg("--config").arg(&config).output().unwrap();
+    let check =
+        tidings().arg("serve").arg("--check").arg("--config").arg(&config).output().unwrap();
     assert!(check.status.success(), "{}", String::from_utf8_lossy(&check.stderr));
     let show = tidings().args(["config", "show", "--config"]).arg(&config).output().unwrap();
     let shown = String::from_utf8(show.stdout).unwrap();
@@ -116,14 +117,16 @@ async fn the_command_line_talks_to_a_gateway_and_says_what_it_cannot() {
     let (code, shown, _) = run(&["channels", "check", "telegram"], "");
     assert_eq!(code, Some(0));
     assert!(shown.contains("@tidings_sandbox_bot"), "{shown}");
-    let (code, out, _) = run(&["preview", "x", "--sections", r#"[{"title":"t","rows":[{"text":"a"}]}]"#], "");
+    let (code, out, _) =
+        run(&["preview", "x", "--sections", r#"[{"title":"t","rows":[{"text":"a"}]}]"#], "");
     assert_eq!(code, Some(0));
     assert!(out.contains("degraded") && out.contains("sendMessage"), "{out}");
     let (code, _, err) = run(&["notify", "x", "--options", "{bad"], "");
     assert_eq!((code, err.contains("--options")), (Some(2), true), "{err}");
     let (code, _, err) = run(&["notify", "-", "--media", "-"], "x");
     assert_eq!(code, Some(2), "{err}");
-    let unreachable = tidings().args(["inbox"]).env("TIDINGS_URL", "http://127.0.0.1:1").output().unwrap();
+    let unreachable =
+        tidings().args(["inbox"]).env("TIDINGS_URL", "http://127.0.0.1:1").output().unwrap();
     assert_eq!(unreachable.status.code(), Some(3));
     for shell in ["bash", "zsh", "fish"] {
         let output = tidings().args(["completions", shell]).output().unwrap();
@@ -132,7 +135,12 @@ async fn the_command_line_talks_to_a_gateway_and_says_what_it_cannot() {
     let key = tidings().args(["key", "new", "--identity", "ada"]).output().unwrap();
     let text = String::from_utf8(key.stdout).unwrap();
     let first = text.lines().next().unwrap();
-    let mut hash = tidings().args(["key", "hash"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut hash = tidings()
+        .args(["key", "hash"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     hash.stdin.take().unwrap().write_all(first.as_bytes()).unwrap();
     let hashed = String::from_utf8(hash.wait_with_output().unwrap().stdout).unwrap();
     assert!(text.contains(hashed.trim()), "the printed block holds the printed key's hash");
@@ -167,8 +175,14 @@ x = 1
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8(output.stderr).unwrap();
     for path in [
-        "listen.public", "listen.colour", "delivery.lease", "delivery.schedule",
-        "channels.telegram.base_url", "channels.telegram.webhook", "channels.pigeon.medium", "nonsense",
+        "listen.public",
+        "listen.colour",
+        "delivery.lease",
+        "delivery.schedule",
+        "channels.telegram.base_url",
+        "channels.telegram.webhook",
+        "channels.pigeon.medium",
+        "nonsense",
     ] {
         assert!(errors.contains(path), "{path} is missing in: {errors}");
     }

@@ -362,6 +362,7 @@ async fn nt_66_a_file_lies_by_its_id_and_goes_with_its_row() {
 }
 
 #[tokio::test]
+#[allow(clippy::disallowed_methods)] // file times are the machine's, not the store's
 async fn nt_66_orphans_go_after_an_hour_and_nothing_else_does() {
     let folder = Folder::new();
     let store = Embedded::open(options(&folder)).unwrap();

@@ -183,7 +183,8 @@ async fn an_ambiguous_outcome_is_tried_once_more_only_where_the_channel_says_so(
         .with_vendors();
     let world = World::start(plan).await;
     world.script(&json!([{ "match": { "chat": "7" }, "close": "after_read" }])).await;
-    let answer = world.deliver(&json!({ "message": "m", "channel": "telegram", "recipient": "7" })).await;
+    let answer =
+        world.deliver(&json!({ "message": "m", "channel": "telegram", "recipient": "7" })).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
     let path = format!("/api/sends/{}", answer.json()["send"]["id"].as_str().unwrap());
     let record = world.get(&path).await.json();
@@ -201,7 +202,12 @@ async fn a_refusal_by_the_medium_is_502_and_later_parts_are_cancelled() {
     let mut body = text("after the pin");
     body["location"] = json!({ "latitude": 1.5, "longitude": 2.5 });
     let answer = world.deliver(&body).await;
-    assert_eq!((answer.status, answer.code().as_str()), (502, "delivery_refused"), "{}", answer.text);
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (502, "delivery_refused"),
+        "{}",
+        answer.text
+    );
     let problem = answer.json();
     let send = &problem["send"];
     assert_eq!(send["status"], "failed");
@@ -210,7 +216,10 @@ async fn a_refusal_by_the_medium_is_502_and_later_parts_are_cancelled() {
     let statuses: Vec<&str> =
         send["parts"].as_array().unwrap().iter().map(|p| p["status"].as_str().unwrap()).collect();
     assert_eq!(statuses, ["failed", "cancelled"]);
-    assert_eq!(problem["notification"], world.get("/api/notifications").await.json()["notifications"][0]["id"]);
+    assert_eq!(
+        problem["notification"],
+        world.get("/api/notifications").await.json()["notifications"][0]["id"]
+    );
     let dead = world.get("/api/sends?status=failed").await.json();
     assert_eq!(dead["sends"][0]["id"], send["id"]);
     world.stop().await;
@@ -224,7 +233,12 @@ async fn d_28_a_retry_beyond_the_wait_is_503_at_once_with_the_time_until_then() 
     let started = Instant::now();
     let wait = [("prefer", "wait=2")];
     let answer = world.post_with("/api/notifications", &text("x"), &world.admin, &wait).await;
-    assert_eq!((answer.status, answer.code().as_str()), (503, "delivery_unavailable"), "{}", answer.text);
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (503, "delivery_unavailable"),
+        "{}",
+        answer.text
+    );
     assert!(started.elapsed() < Duration::from_secs(2));
     let after: u64 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((5..=6).contains(&after), "{after}");
@@ -239,11 +253,16 @@ async fn d_40_what_is_not_accepted_in_time_expires_and_makes_no_request() {
     world.script(&json!([{ "match": { "chat": "42" }, "delay_ms": 4000 }])).await;
     let first = world.notify(&text("slow")).await;
     assert_eq!(first.status, 202);
-    let soon = tidings::clock::Millis(jiff::Timestamp::now().as_millisecond() + 2000).rfc3339();
+    let soon = tidings::clock::Millis(world.gateway.app.clock.now().0 + 2000).rfc3339();
     let mut body = text("late");
     body["expires_at"] = json!(soon);
     let answer = world.deliver(&body).await;
-    assert_eq!((answer.status, answer.code().as_str()), (502, "delivery_refused"), "{}", answer.text);
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (502, "delivery_refused"),
+        "{}",
+        answer.text
+    );
     assert_eq!(answer.json()["send"]["status"], "expired");
     let received = world.received().await;
     assert!(received.iter().all(|r| r["body"]["text"] != "late"));
@@ -276,7 +295,9 @@ async fn t_11_t_31_a_moved_group_is_followed_and_no_part_is_repeated() {
     let moved = json!({ "status": 400, "body": { "ok": false, "error_code": 400,
         "description": "Bad Request: group chat was upgraded to a supergroup chat",
         "parameters": { "migrate_to_chat_id": -100_900 } } });
-    world.script(&json!([{ "match": { "chat": "-500", "method": "sendMessage" }, "answer": moved }])).await;
+    world
+        .script(&json!([{ "match": { "chat": "-500", "method": "sendMessage" }, "answer": moved }]))
+        .await;
     let body = json!({ "message": "text", "channel": "telegram", "recipient": "-500",
         "location": { "latitude": 1, "longitude": 2 } });
     let answer = world.deliver(&body).await;
@@ -285,7 +306,12 @@ async fn t_11_t_31_a_moved_group_is_followed_and_no_part_is_repeated() {
         .received()
         .await
         .iter()
-        .map(|r| (r["call"].as_str().unwrap().to_owned(), r["chat"].to_string().trim_matches('"').to_owned()))
+        .map(|r| {
+            (
+                r["call"].as_str().unwrap().to_owned(),
+                r["chat"].to_string().trim_matches('"').to_owned(),
+            )
+        })
         .collect();
     let wanted = [("sendLocation", "-500"), ("sendMessage", "-500"), ("sendMessage", "-100900")];
     assert_eq!(calls, wanted.map(|(a, b)| (a.to_owned(), b.to_owned())));

@@ -1,7 +1,7 @@
 //! Generated and seeded bytes at the notify door: no panic, no 5xx, no value repeated.
 //! `TIDINGS_FUZZ_SECS` makes it longer by hand.
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::time::{Duration, Instant};
 use tidings::clock::Millis;
 use tidings::compose::json::Json;

@@ -19,7 +19,9 @@ async fn nt_48_nt_49_nt_50_a_kept_answer_is_replayed_with_its_ids() {
     let other = json!({ "message": "another", "channel": "telegram" });
     let conflict = world.post_with("/api/notifications", &other, &world.admin, &key).await;
     assert_eq!((conflict.status, conflict.code().as_str()), (409, "idempotency_conflict"));
-    let theirs = world.post_with("/api/notifications", &json!({ "message": "once" }), &world.owned, &key).await;
+    let theirs = world
+        .post_with("/api/notifications", &json!({ "message": "once" }), &world.owned, &key)
+        .await;
     assert_eq!(theirs.status, 201, "another identity's key is another key");
     world.stop().await;
 }
@@ -28,9 +30,11 @@ async fn nt_48_nt_49_nt_50_a_kept_answer_is_replayed_with_its_ids() {
 async fn a_refusal_keeps_nothing_under_its_key() {
     let world = World::ordinary().await;
     let key = [("idempotency-key", "k-2")];
-    let bad = world.post_with("/api/notifications", &json!({ "message": "" }), &world.admin, &key).await;
+    let bad =
+        world.post_with("/api/notifications", &json!({ "message": "" }), &world.admin, &key).await;
     assert_eq!(bad.status, 400);
-    let good = world.post_with("/api/notifications", &json!({ "message": "x" }), &world.admin, &key).await;
+    let good =
+        world.post_with("/api/notifications", &json!({ "message": "x" }), &world.admin, &key).await;
     assert_eq!(good.status, 201);
     world.stop().await;
 }
@@ -55,6 +59,10 @@ async fn nt_68_twins_at_once_share_one_notification_and_one_send() {
         assert!(matches!(answer.status, 200 | 202), "{}", answer.text);
         assert_eq!(answer.json()["id"], first["id"]);
         assert_eq!(answer.json()["send"]["id"], first["send"]["id"]);
+    }
+    let path = format!("/api/sends/{}", first["send"]["id"].as_str().unwrap());
+    while world.get(&path).await.json()["status"] != "sent" {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
     assert_eq!(world.received().await.len(), 1);
     let listed = world.get("/api/notifications").await.json();

@@ -84,15 +84,39 @@ async fn nt_38_an_entry_has_every_key_and_no_form_tag() {
     assert_eq!(
         keys,
         [
-            "id", "created_at", "origin", "caller", "audience", "channel", "recipient", "message",
-            "media", "location", "template", "options", "sections", "header", "footer", "schema",
-            "data", "pages", "expires_at", "metadata", "trace_id", "send"
+            "id",
+            "created_at",
+            "origin",
+            "caller",
+            "audience",
+            "channel",
+            "recipient",
+            "message",
+            "media",
+            "location",
+            "template",
+            "options",
+            "sections",
+            "header",
+            "footer",
+            "schema",
+            "data",
+            "pages",
+            "expires_at",
+            "metadata",
+            "trace_id",
+            "send"
         ]
     );
-    for field in ["message", "channel", "recipient", "media", "location", "options", "footer", "metadata"] {
+    for field in
+        ["message", "channel", "recipient", "media", "location", "options", "footer", "metadata"]
+    {
         assert_eq!(entry[field], body[field], "{field}");
     }
-    assert_eq!(entry["send"], json!({ "id": made["send"]["id"], "channel": "telegram", "status": "sent" }));
+    assert_eq!(
+        entry["send"],
+        json!({ "id": made["send"]["id"], "channel": "telegram", "status": "sent" })
+    );
     assert_eq!(entry["trace_id"], made["trace_id"]);
     world.stop().await;
 }
@@ -101,8 +125,12 @@ async fn nt_38_an_entry_has_every_key_and_no_form_tag() {
 async fn bad_parameters_are_named() {
     let world = World::start(Plan::default()).await;
     for (query, code) in [
-        ("limit=0", "out_of_range"), ("limit=201", "out_of_range"), ("limit=x", "out_of_range"),
-        ("before=zzz", "bad_cursor"), ("origin=me", "not_one_of"), ("unknown=1", "unknown_field"),
+        ("limit=0", "out_of_range"),
+        ("limit=201", "out_of_range"),
+        ("limit=x", "out_of_range"),
+        ("before=zzz", "bad_cursor"),
+        ("origin=me", "not_one_of"),
+        ("unknown=1", "unknown_field"),
         ("limit=1&limit=2", "duplicate"),
     ] {
         let answer = world.get(&format!("/api/notifications?{query}")).await;

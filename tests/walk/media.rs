@@ -10,7 +10,9 @@ fn png() -> Vec<u8> {
 }
 
 async fn upload(world: &World, bytes: Vec<u8>, kind: &str) -> crate::world::Answer {
-    world.call("POST", "/api/media", Some(&world.admin), &[("content-type", kind)], Some(bytes)).await
+    world
+        .call("POST", "/api/media", Some(&world.admin), &[("content-type", kind)], Some(bytes))
+        .await
 }
 
 #[tokio::test]
@@ -56,7 +58,8 @@ async fn one_multipart_file_is_taken_and_what_is_no_medium_is_refused() {
     assert_eq!(upload(&world, form(1), kind).await.status, 201);
     assert_eq!(upload(&world, form(2), kind).await.code(), "too_many");
     assert_eq!(upload(&world, form(0), kind).await.code(), "malformed_json");
-    let svg = upload(&world, b"<svg xmlns='http://www.w3.org/2000/svg'/>".to_vec(), "image/png").await;
+    let svg =
+        upload(&world, b"<svg xmlns='http://www.w3.org/2000/svg'/>".to_vec(), "image/png").await;
     assert_eq!((svg.status, svg.code().as_str()), (415, "unsupported_media_type"));
     let big = upload(&world, vec![b'a'; 25 * 1024 * 1024 + 1], "text/plain").await;
     assert_eq!((big.status, big.code().as_str()), (413, "too_large"));
@@ -79,8 +82,12 @@ async fn nt_31_own_media_and_data_images_reach_the_medium_as_bytes() {
     let received = world.received().await;
     assert_eq!(received.len(), 3);
     for request in &received {
-        let files: Vec<_> =
-            request["parts"].as_array().unwrap().iter().filter(|p| p["sha256"].is_string()).collect();
+        let files: Vec<_> = request["parts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|p| p["sha256"].is_string())
+            .collect();
         assert_eq!(files.len(), 1);
         assert_eq!(files[0]["sha256"], tidings::sends::record::sha256_hex(&png()));
     }
@@ -96,7 +103,8 @@ async fn nt_31_own_media_and_data_images_reach_the_medium_as_bytes() {
 async fn stored_media_must_exist_and_suit_their_kind() {
     let world = World::start(Plan::default()).await;
     let url = upload(&world, png(), "image/png").await.json()["url"].as_str().unwrap().to_owned();
-    let asked = |kind: &str, url: &str| json!({ "message": "m", "media": [{ "kind": kind, "url": url }] });
+    let asked =
+        |kind: &str, url: &str| json!({ "message": "m", "media": [{ "kind": kind, "url": url }] });
     let mismatch = world.notify(&asked("video", &url)).await;
     assert_eq!((mismatch.status, mismatch.code().as_str()), (400, "media_kind_mismatch"));
     assert_eq!(world.notify(&asked("document", &url)).await.status, 201);

@@ -42,18 +42,23 @@ async fn the_openapi_document_holds_every_route_and_no_other() {
 #[tokio::test]
 async fn the_channel_list_shows_capabilities_limits_health_and_queue() {
     let world = World::ordinary().await;
-    let checked = world.call("POST", "/api/channels/telegram/check", Some(&world.admin), &[], None).await;
+    let checked =
+        world.call("POST", "/api/channels/telegram/check", Some(&world.admin), &[], None).await;
     assert_eq!(checked.json()["health"]["state"], "ok", "{}", checked.text);
     let list = world.get("/api/channels").await.json();
     let channel = &list["channels"][0];
     assert_eq!(channel["name"], "telegram");
-    assert_eq!(channel["capabilities"]["sections"], json!({ "support": "degraded", "how": "grouped_buttons" }));
+    assert_eq!(
+        channel["capabilities"]["sections"],
+        json!({ "support": "degraded", "how": "grouped_buttons" })
+    );
     assert_eq!(channel["capabilities"]["form"]["support"], "declined");
     assert_eq!(channel["limits"]["text"], json!({ "max": 4096, "unit": "utf16" }));
     assert_eq!(channel["recipients"], json!({ "policy": "open", "has_default": true }));
     assert_eq!(channel["receipts"], json!(["sent", "failed"]));
     assert!(!list.to_string().contains("AAAAAAAA"), "no token is shown");
-    let unknown = world.call("POST", "/api/channels/nope/check", Some(&world.admin), &[], None).await;
+    let unknown =
+        world.call("POST", "/api/channels/nope/check", Some(&world.admin), &[], None).await;
     assert_eq!(unknown.code(), "unknown_channel");
     world.stop().await;
 }
@@ -101,7 +106,12 @@ async fn nt_41_a_store_that_is_down_is_503_and_nothing_is_sent() {
     let png = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
     let body = json!({ "message": "x", "channel": "telegram", "media": [{ "kind": "image", "url": png }] });
     let answer = world.notify(&body).await;
-    assert_eq!((answer.status, answer.code().as_str()), (503, "store_unavailable"), "{}", answer.text);
+    assert_eq!(
+        (answer.status, answer.code().as_str()),
+        (503, "store_unavailable"),
+        "{}",
+        answer.text
+    );
     assert_eq!(answer.header("retry-after"), Some("1"));
     assert!(world.received().await.is_empty());
     let list: Value = world.get("/api/notifications").await.json();

@@ -15,15 +15,24 @@ async fn nt_29_nt_45_an_owned_key_sees_only_what_is_its_own() {
         .await
         .json();
     let mine = world
-        .post_with("/api/notifications", &json!({ "message": "mine", "channel": "telegram" }), &owned, &[])
+        .post_with(
+            "/api/notifications",
+            &json!({ "message": "mine", "channel": "telegram" }),
+            &owned,
+            &[],
+        )
         .await;
     assert_eq!(mine.status, 202);
     assert_eq!(mine.json()["audience"], ADA);
     let mine = mine.json();
 
     let listed = get("/api/notifications".to_owned()).await.json();
-    let messages: Vec<&str> =
-        listed["notifications"].as_array().unwrap().iter().map(|e| e["message"].as_str().unwrap()).collect();
+    let messages: Vec<&str> = listed["notifications"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|e| e["message"].as_str().unwrap())
+        .collect();
     assert_eq!(messages, ["mine", "for ada"]);
     let other = get("/api/notifications?audience=somebody".to_owned()).await;
     assert_eq!((other.status, other.code().as_str()), (403, "audience_not_allowed"));
@@ -71,7 +80,9 @@ async fn nt_29_an_owned_key_addresses_only_itself_and_keeps_to_its_scopes() {
         assert_eq!(preview.code(), "audience_not_allowed");
     }
     for (method, path) in [
-        ("POST", "/api/channels/telegram/check"), ("GET", "/metrics"), ("GET", "/api/queue/poison"),
+        ("POST", "/api/channels/telegram/check"),
+        ("GET", "/metrics"),
+        ("GET", "/api/queue/poison"),
     ] {
         let answer = world.call(method, path, Some(&world.owned), &[], None).await;
         assert_eq!((answer.status, answer.code().as_str()), (403, "forbidden"), "{path}");

@@ -49,7 +49,11 @@ fn shape_cases() -> Vec<Case> {
         case(400, "required", json!({})),
         case(400, "required", with(json!({ "location": { "latitude": 1 } }))),
         case(400, "unknown_field", with(json!({ "SECRETKEY": 1 }))),
-        case(400, "unknown_field", with(json!({ "template": { "name": "n", "language": "en", "parameters": [] } }))),
+        case(
+            400,
+            "unknown_field",
+            with(json!({ "template": { "name": "n", "language": "en", "parameters": [] } })),
+        ),
         case(400, "wrong_type", json!({ "message": 5 })),
         case(400, "wrong_type", with(json!({ "options": ["Yes"] }))),
         case(400, "wrong_type", with(json!({ "location": { "latitude": "1", "longitude": 2 } }))),
@@ -57,13 +61,27 @@ fn shape_cases() -> Vec<Case> {
         case(400, "too_long", json!({ "message": wide.repeat(65_537) })),
         case(400, "too_long", with(json!({ "audience": wide.repeat(513) }))),
         case(400, "too_many", with(json!({ "options": vec![reply("a"); 11] }))),
-        case(400, "too_many", with(json!({ "sections": [
-            { "title": "a", "rows": vec![reply("a"); 6] }, { "title": "b", "rows": vec![reply("b"); 5] }] }))),
+        case(
+            400,
+            "too_many",
+            with(json!({ "sections": [
+            { "title": "a", "rows": vec![reply("a"); 6] }, { "title": "b", "rows": vec![reply("b"); 5] }] })),
+        ),
         case(400, "empty", with(json!({ "media": [] }))),
         case(400, "out_of_range", with(json!({ "location": { "latitude": 91, "longitude": 0 } }))),
-        case(400, "not_one_of", with(json!({ "media": [{ "kind": "gif", "url": "https://h/x" }] }))),
+        case(
+            400,
+            "not_one_of",
+            with(json!({ "media": [{ "kind": "gif", "url": "https://h/x" }] })),
+        ),
         case(400, "bad_text", json!({ "message": "a\u{1b}b" })),
-        case(400, "bad_text", with(json!({ "options": [{ "kind": "link", "label": "a\u{202E}b", "url": "https://h" }] }))),
+        case(
+            400,
+            "bad_text",
+            with(
+                json!({ "options": [{ "kind": "link", "label": "a\u{202E}b", "url": "https://h" }] }),
+            ),
+        ),
         case(400, "bad_url", image("https://SECRET@host/x")),
         case(400, "bad_url", image("http://host/x.png")),
         case(400, "bad_url", image("/api/interactions/media/med_short")),
@@ -71,14 +89,26 @@ fn shape_cases() -> Vec<Case> {
         case(400, "bad_data_uri", image("data:image/png;base64,PGh0bWw+")),
         case(400, "bad_format", with(json!({ "form_tag": "two words" }))),
         case(400, "bad_format", with(json!({ "channel": "telegram", "expires_at": "tomorrow" }))),
-        case(400, "not_allowed_here", with(json!({ "media": [
-            { "kind": "image", "url": "https://h/x.png", "filename": "x.png" }] }))),
-        case(400, "duplicate", with(json!({ "options": [
-            { "kind": "reply", "text": "a", "id": "SECRET" }, { "kind": "reply", "text": "b", "id": "SECRET" }] }))),
+        case(
+            400,
+            "not_allowed_here",
+            with(json!({ "media": [
+            { "kind": "image", "url": "https://h/x.png", "filename": "x.png" }] })),
+        ),
+        case(
+            400,
+            "duplicate",
+            with(json!({ "options": [
+            { "kind": "reply", "text": "a", "id": "SECRET" }, { "kind": "reply", "text": "b", "id": "SECRET" }] })),
+        ),
         case(400, "sender_identity_not_allowed", with(json!({ "sender_identity": "SECRET" }))),
         case(400, "bad_text", with(json!({ "metadata": { "SECRETKEY\n": "v" } }))),
-        case(400, "too_many", with(json!({ "metadata":
-            (0..17).map(|i| (format!("k{i}"), json!("v"))).collect::<serde_json::Map<_, _>>() }))),
+        case(
+            400,
+            "too_many",
+            with(json!({ "metadata":
+            (0..17).map(|i| (format!("k{i}"), json!("v"))).collect::<serde_json::Map<_, _>>() })),
+        ),
     ]
 }
 
@@ -91,15 +121,27 @@ fn later_cases() -> Vec<Case> {
     let unknown = format!("/api/interactions/media/med_{}", "A".repeat(43));
     vec![
         case(400, "content_required", json!({ "message": " " })),
-        case(400, "prompt_required", json!({ "message": "", "options": [reply("a")],
-            "location": { "latitude": 1, "longitude": 1 } })),
-        case(400, "conflict", with(json!({ "options": [reply("a")],
-            "sections": [{ "title": "t", "rows": [reply("b")] }] }))),
+        case(
+            400,
+            "prompt_required",
+            json!({ "message": "", "options": [reply("a")],
+            "location": { "latitude": 1, "longitude": 1 } }),
+        ),
+        case(
+            400,
+            "conflict",
+            with(json!({ "options": [reply("a")],
+            "sections": [{ "title": "t", "rows": [reply("b")] }] })),
+        ),
         case(400, "requires", with(json!({ "footer": "SECRET" }))),
         case(400, "requires", with(json!({ "schema": { "type": "object" } }))),
         case(404, "unknown_channel", with(json!({ "channel": "SECRET" }))),
         case(404, "unknown_channel", with(json!({ "channel": "" }))),
-        case(501, "unsupported_capability", on(json!({ "template": { "name": "n", "language": "en" } }))),
+        case(
+            501,
+            "unsupported_capability",
+            on(json!({ "template": { "name": "n", "language": "en" } })),
+        ),
         case(501, "unsupported_capability", on(json!({ "schema": { "type": "object" } }))),
         case(400, "bad_recipient", on(json!({ "recipient": "SECRET nobody" }))),
         case(400, "media_unknown", with(json!({ "media": [{ "kind": "image", "url": unknown }] }))),
@@ -141,7 +183,13 @@ async fn nt_27_every_refusal_leaves_nothing_behind_on_every_store() {
             .with_vendors();
         let world = World::start(plan).await;
         let png = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-        assert_eq!(world.notify(&json!({ "message": "kept", "media": [{ "kind": "image", "url": png }] })).await.status, 201);
+        assert_eq!(
+            world
+                .notify(&json!({ "message": "kept", "media": [{ "kind": "image", "url": png }] }))
+                .await
+                .status,
+            201
+        );
         let before = world.state().await;
         for case in shape_cases().into_iter().chain(later_cases()) {
             check(&case, &world.notify(&case.body).await);
@@ -163,7 +211,8 @@ async fn nt_27_transport_refusals_leave_nothing_behind() {
     let admin = Some(world.admin.as_str());
     let path = "/api/notifications";
     let huge = "a".repeat(33 * 1024);
-    type Row<'a> = (&'a str, &'a str, Option<&'a str>, Vec<(&'a str, &'a str)>, Option<Vec<u8>>, u16, &'a str);
+    type Row<'a> =
+        (&'a str, &'a str, Option<&'a str>, Vec<(&'a str, &'a str)>, Option<Vec<u8>>, u16, &'a str);
     let rows: Vec<Row<'_>> = vec![
         ("POST", path, admin, vec![json_type, ("x-huge", &huge)], body(), 413, "too_large"),
         ("POST", "/api/nothing", admin, vec![json_type], body(), 404, "not_found"),
@@ -172,16 +221,61 @@ async fn nt_27_transport_refusals_leave_nothing_behind() {
         ("GET", "/api/notifications/preview", admin, vec![], None, 405, "method_not_allowed"),
         ("POST", path, None, vec![json_type], body(), 401, "unauthenticated"),
         ("POST", path, Some("tk_wrong"), vec![json_type], body(), 401, "unauthenticated"),
-        ("POST", path, admin, vec![json_type, ("accept", "text/html")], body(), 406, "not_acceptable"),
-        ("POST", path, admin, vec![("content-type", "text/plain")], body(), 415, "unsupported_media_type"),
-        ("POST", path, admin, vec![("content-type", "application/json; charset=latin1")], body(), 415, "unsupported_media_type"),
+        (
+            "POST",
+            path,
+            admin,
+            vec![json_type, ("accept", "text/html")],
+            body(),
+            406,
+            "not_acceptable",
+        ),
+        (
+            "POST",
+            path,
+            admin,
+            vec![("content-type", "text/plain")],
+            body(),
+            415,
+            "unsupported_media_type",
+        ),
+        (
+            "POST",
+            path,
+            admin,
+            vec![("content-type", "application/json; charset=latin1")],
+            body(),
+            415,
+            "unsupported_media_type",
+        ),
         ("POST", path, admin, vec![json_type], Some(vec![b'a'; 2_097_153]), 413, "too_large"),
-        ("POST", path, admin, vec![json_type, ("idempotency-key", "\u{e9}")], body(), 400, "bad_idempotency_key"),
-        ("POST", path, admin, vec![json_type], Some(b"{\"message\":1,\"message\":2}".to_vec()), 400, "malformed_json"),
+        (
+            "POST",
+            path,
+            admin,
+            vec![json_type, ("idempotency-key", "\u{e9}")],
+            body(),
+            400,
+            "bad_idempotency_key",
+        ),
+        (
+            "POST",
+            path,
+            admin,
+            vec![json_type],
+            Some(b"{\"message\":1,\"message\":2}".to_vec()),
+            400,
+            "malformed_json",
+        ),
     ];
     for (method, path, key, headers, body, status, code) in rows {
         let answer = world.call(method, path, key, &headers, body).await;
-        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{method} {path}: {}", answer.text);
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (status, code),
+            "{method} {path}: {}",
+            answer.text
+        );
         if status == 405 {
             assert!(answer.header("allow").is_some());
         }
@@ -195,13 +289,14 @@ async fn nt_27_transport_refusals_leave_nothing_behind() {
 
 #[tokio::test]
 async fn nt_60_every_code_of_the_table_is_provoked_somewhere_or_listed_as_not_yet() {
-    let tests: String = ["refusals", "idempotency", "media", "owned", "operations", "delivery", "inbox"]
-        .iter()
-        .map(|name| {
-            let path = format!("{}/tests/walk/{name}.rs", env!("CARGO_MANIFEST_DIR"));
-            std::fs::read_to_string(path).unwrap()
-        })
-        .collect();
+    let tests: String =
+        ["refusals", "idempotency", "media", "owned", "operations", "delivery", "inbox"]
+            .iter()
+            .map(|name| {
+                let path = format!("{}/tests/walk/{name}.rs", env!("CARGO_MANIFEST_DIR"));
+                std::fs::read_to_string(path).unwrap()
+            })
+            .collect();
     for (code, _, _) in CODES {
         let not_yet = NOT_YET.iter().any(|(c, _)| c == code);
         let provoked = tests.matches(&format!("\"{code}\"")).count() > usize::from(not_yet);
@@ -216,7 +311,9 @@ fn flags(body: &Value) -> Option<Vec<String>> {
     let mut flags = vec![object.get("message")?.as_str()?.to_owned()];
     for (key, value) in object.iter().filter(|(key, _)| *key != "message") {
         let plain = ["channel", "recipient", "audience", "footer", "form_tag", "expires_at"];
-        let rich = ["media", "location", "template", "options", "sections", "header", "schema", "metadata"];
+        let rich = [
+            "media", "location", "template", "options", "sections", "header", "schema", "metadata",
+        ];
         let value = match value {
             Value::String(text) if plain.contains(&key.as_str()) => text.clone(),
             value if rich.contains(&key.as_str()) => value.to_string(),
@@ -229,14 +326,14 @@ fn flags(body: &Value) -> Option<Vec<String>> {
 
 #[tokio::test]
 async fn nt_56_the_command_line_gives_the_same_refusals() {
-    let world = World::start(
-        Plan::default().set("channels.telegram.text_parts", "3").with_vendors(),
-    )
-    .await;
+    let world =
+        World::start(Plan::default().set("channels.telegram.text_parts", "3").with_vendors()).await;
     let before = world.state().await;
     let mut said = 0;
     for case in shape_cases().into_iter().chain(later_cases()) {
-        let Some(flags) = flags(&case.body).filter(|f| f[0].len() < 100_000 && !f[0].contains('\0')) else {
+        let Some(flags) =
+            flags(&case.body).filter(|f| f[0].len() < 100_000 && !f[0].contains('\0'))
+        else {
             continue;
         };
         let output = tokio::task::spawn_blocking({
@@ -260,7 +357,13 @@ async fn nt_56_the_command_line_gives_the_same_refusals() {
             assert_eq!(output.status.code(), Some(2), "{}", case.code);
             continue;
         }
-        assert_eq!(output.status.code(), Some(1), "{}: {}", case.code, String::from_utf8_lossy(&output.stderr));
+        assert_eq!(
+            output.status.code(),
+            Some(1),
+            "{}: {}",
+            case.code,
+            String::from_utf8_lossy(&output.stderr)
+        );
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         let http = world.notify(&case.body).await.json();
         assert_eq!(document["code"], case.code);

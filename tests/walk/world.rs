@@ -81,7 +81,9 @@ impl World {
             "[{{identity='ops',hash='{}',scopes=['admin']}},\
               {{identity='ada@example.test',restricted=true,hash='{}',scopes=['notify','inbox','sends','channels']}},\
               {{identity='narrow',hash='{}',scopes=['metrics']}}]",
-            admin.spelt_hash(), owned.spelt_hash(), narrow.spelt_hash()
+            admin.spelt_hash(),
+            owned.spelt_hash(),
+            narrow.spelt_hash()
         );
         let data = folder.path().join("data");
         let mut flags = vec![

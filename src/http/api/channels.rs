@@ -29,7 +29,8 @@ pub async fn list(call: Call) -> Result<HttpResponse, Refused> {
 /// 404 for an unknown channel; 503.
 pub async fn check(call: Call) -> Result<HttpResponse, Refused> {
     let app = &call.app;
-    let channel = app.channels.get(call.parameter()).ok_or_else(|| app.composer.unknown_channel())?;
+    let channel =
+        app.channels.get(call.parameter()).ok_or_else(|| app.composer.unknown_channel())?;
     probes::probe(&app.outbox, channel).await;
     Ok(reply::value(200, &row(&call, channel).await?))
 }

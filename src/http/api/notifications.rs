@@ -1,8 +1,8 @@
 //! `POST /api/notifications` and the inbox.
 use super::waiting::{self, Waited};
 use crate::auth::clamp;
-use crate::compose::judge::Planned;
 use crate::compose::json::Json;
+use crate::compose::judge::Planned;
 use crate::compose::rules::Purpose;
 use crate::http::idempotency::{self, IdempotencyKey, State};
 use crate::http::query::{Query, bad_cursor, problem};
@@ -59,8 +59,7 @@ pub async fn post(mut call: Call) -> Result<HttpResponse, Refused> {
         refused
     };
     let now = app.clock.now();
-    let judged =
-        app.composer.content(entries, &caller, Purpose::Record, now).map_err(counted)?;
+    let judged = app.composer.content(entries, &caller, Purpose::Record, now).map_err(counted)?;
     let planned = app.composer.destination(&judged).await.map_err(counted)?;
     // 19 media bytes
     store_media(&call, &planned).await.map_err(counted)?;
@@ -100,9 +99,14 @@ async fn record(
         let opened = app.outbox.open(notification, None, idempotency).await?;
         return match opened {
             Opened::Opened => {
-                app.metrics.count("tidings_notifications_total", &[("outcome", "recorded"), ("code", "")]);
+                app.metrics
+                    .count("tidings_notifications_total", &[("outcome", "recorded"), ("code", "")]);
                 let mut response = reply::json(201, answer);
-                reply::set(&mut response, "location", &format!("/api/notifications/{}", notification.id));
+                reply::set(
+                    &mut response,
+                    "location",
+                    &format!("/api/notifications/{}", notification.id),
+                );
                 Ok(response)
             }
             other => unopened(call, other, prefer).await,
@@ -153,7 +157,11 @@ fn count_queued(call: &Call, send: &SendRecord) {
 }
 
 /// The answers of a recording that did not happen.
-async fn unopened(call: &Call, opened: Opened, prefer: Option<u64>) -> Result<HttpResponse, Refused> {
+async fn unopened(
+    call: &Call,
+    opened: Opened,
+    prefer: Option<u64>,
+) -> Result<HttpResponse, Refused> {
     match opened {
         Opened::Twin(state) => replay(call, &state, prefer).await,
         Opened::Conflict => Err(idempotency::conflict()),
@@ -236,7 +244,9 @@ async fn store_media(call: &Call, planned: &Planned) -> Result<(), Refused> {
             by: call.caller()?.identity.clone(),
         };
         let total = app.settings.media.total_max;
-        if app.store.media_put(row, upload.bytes.clone(), total, At::Store).await? == MediaStored::Full {
+        if app.store.media_put(row, upload.bytes.clone(), total, At::Store).await?
+            == MediaStored::Full
+        {
             return Err(super::media::full(app));
         }
     }
@@ -344,7 +354,9 @@ mod tests {
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
         let header = format!("00-{trace}-00f067aa0ba902b7-01");
         assert_eq!(trace_of(&header).as_deref(), Some(trace));
-        for bad in ["", "00-x-y-01", &header.to_uppercase(), &header.replace(trace, &"0".repeat(32))] {
+        for bad in
+            ["", "00-x-y-01", &header.to_uppercase(), &header.replace(trace, &"0".repeat(32))]
+        {
             assert_eq!(trace_of(bad), None, "{bad}");
         }
     }

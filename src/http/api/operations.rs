@@ -43,7 +43,11 @@ pub async fn readyz(call: Call) -> Result<HttpResponse, Refused> {
     let since = app.outbox.looked_at().until(app.clock.now());
     let busy = app.outbox.permits.available_permits() == 0;
     let claiming = app.channels.iter().next().is_none() || since <= LOOK_AGE || busy;
-    ready &= check("claiming", claiming, if busy { "every worker is busy".to_owned() } else { "looks at its queues".to_owned() });
+    ready &= check(
+        "claiming",
+        claiming,
+        if busy { "every worker is busy".to_owned() } else { "looks at its queues".to_owned() },
+    );
     let (lanes_ok, detail) = lanes(&call).await;
     ready &= check("lanes", lanes_ok, detail);
     let draining = app.outbox.is_draining();
@@ -61,7 +65,8 @@ async fn lanes(call: &Call) -> (bool, String) {
         };
         let age = depth.oldest_ready.map_or(Duration::ZERO, |at| at.until(app.clock.now()));
         if age > bound {
-            let detail = format!("{}: the oldest claimable lane waits {} s", channel.name, age.as_secs());
+            let detail =
+                format!("{}: the oldest claimable lane waits {} s", channel.name, age.as_secs());
             return (false, detail);
         }
     }

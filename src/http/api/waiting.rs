@@ -73,7 +73,9 @@ impl Waited {
         let (code, retry_after) = match &self.verdict {
             Verdict::Accepted => return (200, ids.to_string(), None),
             Verdict::Open => return (202, ids.to_string(), None),
-            Verdict::Ended if send.status() == PartStatus::OutcomeUnknown => ("outcome_unknown", None),
+            Verdict::Ended if send.status() == PartStatus::OutcomeUnknown => {
+                ("outcome_unknown", None)
+            }
             Verdict::Ended => ("delivery_refused", None),
             Verdict::Later(seconds) => ("delivery_unavailable", Some(*seconds)),
         };
