@@ -135,3 +135,56 @@ fn remove(path: &Path) -> io::Result<()> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|item| item.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn sorted(mut names: Vec<String>) -> Vec<String> {
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn sb_14_past_the_bound_the_longest_unused_go() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let bytes = |letter: u8| Bytes::from(vec![letter; 40]);
+        let files = Files::open(folder.path(), 100).unwrap();
+        let [a, b] = [b'a', b'b'].map(|letter| files.put(&bytes(letter)).unwrap());
+        assert_eq!(files.put(&bytes(b'a')).unwrap(), a, "the same bytes are one file");
+        // A file system's clock may stand still for some milliseconds.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let c = files.put(&bytes(b'c')).unwrap();
+        assert_eq!(held(folder.path()), sorted(vec![a.clone(), c.clone()]));
+        assert_eq!((files.get(&a), files.get(&b)), (Some(bytes(b'a')), None));
+
+        fs::write(folder.path().join(format!("{b}.part")), "half").unwrap();
+        let files = Files::open(folder.path(), 100).unwrap();
+        let d = files.put(&bytes(b'd')).unwrap();
+        assert_eq!(held(folder.path()), sorted(vec![c, d]), "the order outlives a restart");
+        let large = files.put(&Bytes::from(vec![0; 500])).unwrap();
+        assert_eq!(held(folder.path()), std::slice::from_ref(&large));
+        files.clear().unwrap();
+        assert_eq!((held(folder.path()).len(), files.get(&large)), (0, None));
+        files.put(&bytes(b'e')).unwrap();
+        assert_eq!(held(folder.path()).len(), 1);
+    }
+
+    #[test]
+    fn only_digests_are_names() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let files = Files::open(&folder.path().join("files"), 100).unwrap();
+        fs::write(folder.path().join("secret"), "x").unwrap();
+        let upper = files.put(&Bytes::from_static(b"x")).unwrap().to_uppercase();
+        for name in ["", ".", "..", "../secret", &upper, &"a".repeat(63), &"/".repeat(64)] {
+            assert_eq!(files.get(name), None, "{name}");
+        }
+    }
+}

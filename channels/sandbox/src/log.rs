@@ -287,8 +287,9 @@ mod tests {
 
     #[test]
     fn sb_14_the_newest_stay_over_rewrites_and_restarts() {
-        let folder = folder("newest");
-        let (log, _) = open(&folder);
+        let folder = tempfile::TempDir::new().unwrap();
+        let folder = folder.path();
+        let (log, _) = open(folder);
         fill(&log, 4);
         assert_eq!(numbers(&log, 0, None, 3), (vec![1, 2, 3], true));
         fill(&log, 20);
@@ -298,7 +299,7 @@ mod tests {
         drop(log);
         let lines = fs::read_to_string(folder.join("requests.jsonl")).unwrap().lines().count();
         assert!(lines <= SMALL.requests + SMALL.slack, "{lines}");
-        let (log, found) = open(&folder);
+        let (log, found) = open(folder);
         assert_eq!(found.entries.iter().map(|e| e.n).collect::<Vec<_>>(), [20, 21, 22, 23, 24]);
         assert_eq!(found.kept, Some(json!({ "x": 1 })));
         fill(&log, 1);
@@ -307,15 +308,16 @@ mod tests {
 
     #[test]
     fn sb_14_a_torn_last_line_is_cut_off() {
-        let folder = folder("torn");
-        let (log, _) = open(&folder);
+        let folder = tempfile::TempDir::new().unwrap();
+        let folder = folder.path();
+        let (log, _) = open(folder);
         fill(&log, 3);
         drop(log);
         let path = folder.join("requests.jsonl");
         let whole = fs::read(&path).unwrap();
         for end in (whole.len() - 40)..whole.len() {
             fs::write(&path, &whole[..end]).unwrap();
-            let (log, found) = open(&folder);
+            let (log, found) = open(folder);
             assert_eq!(found.entries.len(), 2, "{end}");
             fill(&log, 1);
             assert_eq!(numbers(&log, 0, None, 9), (vec![1, 2, 3], false));
@@ -324,8 +326,9 @@ mod tests {
 
     #[test]
     fn emptied_it_counts_from_one_and_keeps_what_the_rooms_know() {
-        let folder = folder("emptied");
-        let (log, _) = open(&folder);
+        let folder = tempfile::TempDir::new().unwrap();
+        let folder = folder.path();
+        let (log, _) = open(folder);
         let watch = log.watch();
         fill(&log, 3);
         log.clear().unwrap();
@@ -333,15 +336,8 @@ mod tests {
         assert_eq!(numbers(&log, 0, None, 9), (vec![], false));
         fill(&log, 2);
         drop(log);
-        let (log, found) = open(&folder);
+        let (log, found) = open(folder);
         assert_eq!(found.kept, Some(json!({ "x": 1 })));
         assert_eq!(numbers(&log, 0, None, 9), (vec![1, 2], false));
-    }
-
-    fn folder(name: &str) -> PathBuf {
-        let folder =
-            std::env::temp_dir().join(format!("tidings-log-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
-        folder
     }
 }

@@ -3,8 +3,8 @@ use sandbox::{Running, Sandbox, Settings};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -51,21 +51,22 @@ impl Reply {
 
 pub struct Vendors {
     pub running: Running,
-    pub folder: PathBuf,
+    folder: TempDir,
 }
 
 impl Vendors {
     pub async fn start() -> Self {
-        static COUNT: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
-        let folder = std::env::temp_dir().join(format!("tidings-sandbox-{name}"));
-        let _ = std::fs::remove_dir_all(&folder);
-        Self::start_in(&folder).await
+        Self::start_in(TempDir::new().unwrap()).await
     }
 
-    pub async fn start_in(folder: &Path) -> Self {
-        let running = Sandbox::start(settings(folder)).await.unwrap();
-        Self { running, folder: folder.to_owned() }
+    async fn start_in(folder: TempDir) -> Self {
+        let running = Sandbox::start(settings(folder.path())).await.unwrap();
+        Self { running, folder }
+    }
+
+    /// The log's file.
+    pub fn log(&self) -> PathBuf {
+        self.folder.path().join("vendors/requests.jsonl")
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -75,7 +76,7 @@ impl Vendors {
     /// Ends this one and starts another on its data.
     pub async fn restart(self) -> Self {
         self.running.stop().await;
-        Self::start_in(&self.folder).await
+        Self::start_in(self.folder).await
     }
 
     pub async fn send(

@@ -5,22 +5,22 @@ use serde_json::{Value, json};
 
 #[tokio::test]
 async fn sb_1_only_loopback_is_listened_on() {
-    let folder = std::env::temp_dir().join(format!("tidings-sandbox-start-{}", std::process::id()));
+    let folder = tempfile::TempDir::new().unwrap();
     for foreign in ["0.0.0.0:0", "[::]:0", "10.0.0.1:0"] {
-        let mut settings = settings(&folder);
+        let mut settings = settings(folder.path());
         settings.listen = foreign.parse().unwrap();
         let problem = Sandbox::start(settings).await.err().expect("refused");
         assert!(matches!(problem, StartProblem::NotLoopback(_)));
         assert!(problem.to_string().starts_with("--vendors: "), "{problem}");
     }
     let vendors = Vendors::start().await;
-    let mut taken = settings(&folder);
+    let mut taken = settings(folder.path());
     taken.listen = vendors.address();
     let problem = Sandbox::start(taken).await.err().expect("refused");
     assert!(
         matches!(problem, StartProblem::InUse(_)) && problem.to_string().starts_with("--vendors: ")
     );
-    let mut abroad = settings(&folder);
+    let mut abroad = settings(folder.path());
     abroad.gateway = "http://10.0.0.1:80".to_owned();
     assert!(matches!(Sandbox::start(abroad).await.err(), Some(StartProblem::Gateway(_))));
     let address = vendors.address();

@@ -50,8 +50,6 @@ async fn sb_35_uploads_at_and_over_their_bytes() {
         let said = reply.json()["description"].as_str().unwrap_or_default().to_owned();
         assert!(said.starts_with(description), "{method} {length}: {said}");
     }
-    vendors.running.stop().await;
-    let _ = std::fs::remove_dir_all(&vendors.folder);
 }
 
 #[tokio::test]

@@ -111,7 +111,7 @@ async fn sb_14_a_request_is_on_disk_before_its_answer() {
     let vendors = Vendors::start().await;
     vendors.script(&json!([{ "delay_ms": 60_000 }])).await;
     let arguments = text(42, "slow");
-    let path = vendors.folder.join("vendors/requests.jsonl");
+    let path = vendors.log();
     let waiting = vendors.try_call("sendMessage", &arguments);
     let seen = async {
         loop {
@@ -167,7 +167,7 @@ async fn sb_34_no_token_is_kept_or_shown() {
         )
         .await;
     vendors.call("sendMessage", &text(42, TOKEN)).await;
-    let kept = std::fs::read_to_string(vendors.folder.join("vendors/requests.jsonl")).unwrap();
+    let kept = std::fs::read_to_string(vendors.log()).unwrap();
     let shown = String::from_utf8(vendors.get("/_/requests").await.body).unwrap();
     let about = String::from_utf8(vendors.get("/_/about").await.body).unwrap();
     for text in [kept, shown, about] {
