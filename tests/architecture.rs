@@ -213,6 +213,11 @@ fn functions(lines: &[&str]) -> Vec<(String, usize)> {
         let Some(head) = heads.iter().find(|head| code.starts_with(**head)) else { continue };
         let name: String =
             code[head.len()..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        // A declaration without a body ends before a brace opens.
+        let opens = lines[start..].iter().find(|l| l.ends_with(['{', ';', '}']));
+        if opens.is_none_or(|l| !l.ends_with('{')) {
+            continue;
+        }
         let closing = format!("{}}}", " ".repeat(indent));
         let length = lines[start..].iter().position(|line| **line == closing);
         found.push((name, length.map_or(1, |n| n + 1)));

@@ -86,7 +86,7 @@ async function open(options) {
 }
 
 test("the pasted call appears as the person would see it", async () => {
-  const { context, page, seen } = await open({ viewport: { width: 1100, height: 900 } });
+  const { context, page, seen } = await open({ viewport: { width: 760, height: 860 } });
   await notify(pasted);
   await page.getByText("Table for two at 19:00?").first().waitFor({ timeout: 10_000 });
   for (const text of ["Yes", "Another time", "See the menu", "The terrace", "Bistro", "Reply by noon"]) {

@@ -202,19 +202,17 @@ async fn nt_27_every_refusal_leaves_nothing_behind_on_every_store() {
     }
 }
 
-#[tokio::test]
-async fn nt_27_transport_refusals_leave_nothing_behind() {
-    let world = World::ordinary().await;
-    let before = world.state().await;
+/// Method, path, key, headers, body; status and code.
+type Row<'a> =
+    (&'a str, &'a str, Option<&'a str>, Vec<(&'a str, &'a str)>, Option<Vec<u8>>, u16, &'a str);
+
+fn transport_rows<'a>(admin: &'a str, huge: &'a str) -> Vec<Row<'a>> {
     let json_type = ("content-type", "application/json");
     let body = || Some(br#"{"message":"hello"}"#.to_vec());
-    let admin = Some(world.admin.as_str());
+    let admin = Some(admin);
     let path = "/api/notifications";
-    let huge = "a".repeat(33 * 1024);
-    type Row<'a> =
-        (&'a str, &'a str, Option<&'a str>, Vec<(&'a str, &'a str)>, Option<Vec<u8>>, u16, &'a str);
-    let rows: Vec<Row<'_>> = vec![
-        ("POST", path, admin, vec![json_type, ("x-huge", &huge)], body(), 413, "too_large"),
+    vec![
+        ("POST", path, admin, vec![json_type, ("x-huge", huge)], body(), 413, "too_large"),
         ("POST", "/api/nothing", admin, vec![json_type], body(), 404, "not_found"),
         ("POST", "/api/notifications/", admin, vec![json_type], body(), 404, "not_found"),
         ("DELETE", path, admin, vec![], None, 405, "method_not_allowed"),
@@ -267,7 +265,15 @@ async fn nt_27_transport_refusals_leave_nothing_behind() {
             400,
             "malformed_json",
         ),
-    ];
+    ]
+}
+
+#[tokio::test]
+async fn nt_27_transport_refusals_leave_nothing_behind() {
+    let world = World::ordinary().await;
+    let before = world.state().await;
+    let huge = "a".repeat(33 * 1024);
+    let rows = transport_rows(&world.admin, &huge);
     for (method, path, key, headers, body, status, code) in rows {
         let answer = world.call(method, path, key, &headers, body).await;
         assert_eq!(
