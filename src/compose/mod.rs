@@ -25,6 +25,8 @@ pub mod rules;
 pub mod schema;
 mod shapes;
 pub mod sniff;
+#[cfg(test)]
+mod tests;
 
 pub use judge::{Composer, Destination, Judged};
 pub use request::{DecodeCtx, NotifyRequest};

@@ -375,3 +375,7 @@ fn end_waiting(
         }
     }
 }
+
+#[cfg(test)]
+#[path = "ladder_tests.rs"]
+mod tests;
