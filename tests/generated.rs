@@ -1,4 +1,4 @@
-//! Files written from the code: a test fails when one drifts. Refresh with TIDINGS_REFRESH_DOCS=1.
+//! Files written from the code: a test fails when one drifts. Refresh with `TIDINGS_REFRESH_DOCS=1`.
 use std::path::Path;
 use tidings::registry::MEDIA;
 

@@ -12,7 +12,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 /// `tidings serve`.
 #[derive(Args)]
 pub struct Serve {
-    /// Configuration file; TIDINGS_CONFIG, else the built-in defaults.
+    /// Configuration file; `TIDINGS_CONFIG`, else the built-in defaults.
     #[arg(long)]
     config: Option<PathBuf>,
     /// Check the configuration, print every problem, and stop.
@@ -21,7 +21,7 @@ pub struct Serve {
     /// Address: listen.public.
     #[arg(long)]
     listen: Option<String>,
-    /// Folder: store.data_dir.
+    /// Folder: `store.data_dir`.
     #[arg(long)]
     data_dir: Option<String>,
     /// Any key: PATH=VALUE, the value as TOML or text.

@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 document, made from the table of routes and the request's schema.
+//! The `OpenAPI` 3.1 document, made from the table of routes and the request's schema.
 use super::routes::{Access, ROUTES, Route};
 use crate::compose::schema;
 use crate::problem::CODES;

@@ -1,4 +1,4 @@
-//! Every route, once: the router, the OpenAPI document and the metrics read this table.
+//! Every route, once: the router, the `OpenAPI` document and the metrics read this table.
 use super::api::{channels, media, notifications, operations, preview, sends};
 use super::router::Call;
 use crate::auth::Scope;
@@ -33,7 +33,7 @@ pub struct Route {
     pub public: bool,
     /// Answers JSON, so `Accept` must admit it.
     pub json: bool,
-    /// One line for the OpenAPI document.
+    /// One line for the `OpenAPI` document.
     pub summary: &'static str,
     /// Statuses it answers with when nothing is wrong.
     pub answers: &'static [u16],

@@ -68,7 +68,7 @@ pub async fn hand_on(outbox: Arc<Outbox>) {
             Ok(Signal::Send(send)) => outbox.waiting.wake(&send),
             Ok(Signal::Queue(_)) => {}
             Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {
-                outbox.waiting.release_all()
+                outbox.waiting.release_all();
             }
             Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
         }

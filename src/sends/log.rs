@@ -48,7 +48,7 @@ pub struct StoredExchange {
 }
 
 impl StoredExchange {
-    /// lz4 over MessagePack.
+    /// lz4 over `MessagePack`.
     #[must_use]
     pub fn encode(&self) -> Bytes {
         let plain = rmp_serde::to_vec_named(self).unwrap_or_default();

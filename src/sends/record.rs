@@ -1,4 +1,4 @@
-//! The send record and its stored form: a header line `<rev> <status>[ w]\n`, then MessagePack
+//! The send record and its stored form: a header line `<rev> <status>[ w]\n`, then `MessagePack`
 //! with short names, so that a newer field is skipped by an older node.
 use crate::clock::Millis;
 use crate::ids::hex;

@@ -339,3 +339,37 @@ async fn d_56_a_planted_secret_is_found_nowhere_and_metadata_stays_here() {
     assert!(!received.contains("c4n4ry") && !received.contains(secret));
     world.stop().await;
 }
+
+#[tokio::test]
+async fn g_10_d_24_after_a_failure_at_any_part_only_what_is_missing_goes_out_again() {
+    let plan = Plan::default().set("delivery.schedule", "['1s','1s']").with_vendors();
+    let world = World::start(plan).await;
+    let calls = ["sendPhoto", "sendDocument", "sendLocation", "sendMessage"];
+    for (k, failing) in calls.iter().enumerate() {
+        let chat = (9000 + k).to_string();
+        let down = json!({ "status": 502, "body": "bad gateway" });
+        world
+            .script(&json!([{ "match": { "method": failing, "chat": chat }, "answer": down }]))
+            .await;
+        let body = json!({
+            "message": "after the files", "channel": "telegram", "recipient": chat,
+            "media": [{ "kind": "image", "url": "https://h.example.test/a.png", "caption": "c" },
+                      { "kind": "document", "url": "https://h.example.test/a.pdf" }],
+            "location": { "latitude": 1, "longitude": 2 },
+            "options": [{ "kind": "reply", "text": "Yes" }],
+        });
+        let answer = world.deliver(&body).await;
+        assert_eq!(answer.status, 200, "{failing}: {}", answer.text);
+        let made: Vec<String> = world
+            .received()
+            .await
+            .iter()
+            .filter(|r| r["chat"].to_string().trim_matches('"') == chat)
+            .map(|r| r["call"].as_str().unwrap().to_owned())
+            .collect();
+        let mut wanted: Vec<&str> = calls[..=k].to_vec();
+        wanted.extend(&calls[k..]);
+        assert_eq!(made, wanted, "failing at {failing}");
+    }
+    world.stop().await;
+}

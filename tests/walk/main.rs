@@ -3,6 +3,7 @@ mod delivery;
 mod fuzz;
 mod idempotency;
 mod inbox;
+mod limits;
 mod media;
 mod operations;
 mod owned;

@@ -1,4 +1,4 @@
-//! Health, readiness, metrics, channels, OpenAPI, a store that is down.
+//! Health, readiness, metrics, channels, `OpenAPI`, a store that is down.
 use crate::world::{Plan, World};
 use serde_json::{Value, json};
 use tidings::http::routes::ROUTES;

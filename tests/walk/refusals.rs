@@ -347,7 +347,12 @@ async fn nt_56_the_command_line_gives_the_same_refusals() {
             move || {
                 Command::new(env!("CARGO_BIN_EXE_tidings"))
                     .args(["notify", "--json"])
-                    .args(flags.iter().map(|f| f.as_str()).filter(|f| f.starts_with("--")))
+                    .args(
+                        flags
+                            .iter()
+                            .map(std::string::String::as_str)
+                            .filter(|f| f.starts_with("--")),
+                    )
                     .arg("--")
                     .arg(&flags[0])
                     .env("TIDINGS_URL", url)

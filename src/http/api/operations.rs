@@ -1,4 +1,4 @@
-//! Health, readiness, metrics, the poison list, the OpenAPI document.
+//! Health, readiness, metrics, the poison list, the `OpenAPI` document.
 use crate::http::openapi;
 use crate::http::query::Query;
 use crate::http::reply;

@@ -10,15 +10,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 pub enum Rule {
     /// 127.0.0.0/8, `::1`.
     Loopback,
-    /// 10/8, 172.16/12, 192.168/16, fc00::/7, fec0::/10.
+    /// 10/8, 172.16/12, 192.168/16, `fc00::/7`, `fec0::/10`.
     Private,
     /// 100.64.0.0/10.
     CarrierGradeNat,
-    /// 169.254/16, fe80::/10.
+    /// 169.254/16, `fe80::/10`.
     LinkLocal,
     /// 0.0.0.0/8, `::`.
     Unspecified,
-    /// 224/4, ff00::/8.
+    /// 224/4, `ff00::/8`.
     Multicast,
     /// 255.255.255.255.
     Broadcast,
