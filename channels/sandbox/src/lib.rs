@@ -15,7 +15,7 @@
 //! (`events`) and the control routes (`control`), open to loopback hosts and to this origin only.
 //!
 //! - [`server`]: the listener, [`Sandbox::start`] and [`Running`];
-//! - [`stand_in`]: small valid files for addresses that nobody opens;
+//! - [`mod@stand_in`]: small valid files for addresses that nobody opens;
 //! - [`telegram`]: the Bot API's room.
 #![warn(missing_docs)]
 mod connection;
