@@ -5,11 +5,15 @@ use actix_web::dev::Payload;
 use actix_web::http::header;
 use actix_web::web::{Bytes, BytesMut};
 use futures_util::StreamExt;
+use std::time::Duration;
 
 /// Most bytes of a notification's body.
 pub const NOTIFY_MAX: usize = 2 * 1024 * 1024;
 /// Most bytes of an upload.
 pub const MEDIA_MAX: usize = 25 * 1024 * 1024;
+
+/// Longest pause inside a body.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// The media type of a request, lower case, without parameters.
 #[must_use]
@@ -44,9 +48,12 @@ pub fn require_json(request: &HttpRequest) -> Result<(), Refused> {
 /// 413 when more come; 400 when the body breaks off.
 pub async fn read(payload: &mut Payload, max: usize) -> Result<Bytes, Refused> {
     let mut body = BytesMut::new();
-    while let Some(chunk) = payload.next().await {
-        let chunk = chunk
-            .map_err(|_| Refused::new("malformed_json", "The body broke off before its end."))?;
+    let broken = || Refused::new("malformed_json", "The body broke off before its end.");
+    // A body may take its time, but not stand still: a silent client must not hold memory for ever.
+    while let Some(chunk) =
+        tokio::time::timeout(SILENCE, payload.next()).await.map_err(|_| broken())?
+    {
+        let chunk = chunk.map_err(|_| broken())?;
         if body.len() + chunk.len() > max {
             return Err(too_large(max));
         }
