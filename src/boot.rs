@@ -17,7 +17,7 @@ use crate::store::{Store, StoreError};
 use kit::wire::{Network, NetworkBuilder, Timeouts};
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,6 +73,7 @@ pub struct Gateway {
     listeners: Vec<Listener>,
     workers: JoinSet<()>,
     background: JoinSet<()>,
+    address_file: PathBuf,
     drain: Duration,
     drain_grace: Duration,
 }
@@ -83,8 +84,7 @@ pub struct Gateway {
 /// Why it cannot start; nothing keeps running then.
 pub async fn start(config: &Config, overrides: Overrides) -> Result<Gateway, StartProblem> {
     let data_dir = &config.store.data_dir;
-    std::fs::create_dir_all(data_dir)
-        .map_err(|error| refused(format!("{} cannot be made: {error}", data_dir.display())))?;
+    private_folder(data_dir)?;
     let Overrides { clock, random, faults, network, store } = overrides;
     let store = match store {
         Some(store) => store,
@@ -122,6 +122,7 @@ pub async fn start(config: &Config, overrides: Overrides) -> Result<Gateway, Sta
         listeners,
         workers,
         background,
+        address_file: data_dir.join("address"),
         drain: config.delivery.drain,
         drain_grace: config.delivery.drain_grace,
     })
@@ -191,6 +192,18 @@ pub fn operator_key(path: &Path, ids: &Ids) -> Result<KeyText, StartProblem> {
     let text = KeyText::mint(ids);
     write_private(path, &format!("{}\n", text.expose()))?;
     Ok(text)
+}
+
+/// Makes a folder that only its owner may enter; one that is there keeps its mode.
+///
+/// # Errors
+/// The operating system's.
+pub fn private_folder(path: &Path) -> Result<(), StartProblem> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(|error| refused(format!("{} cannot be made: {error}", path.display())))
 }
 
 /// Writes a file that only its owner may read.
@@ -270,6 +283,8 @@ impl Gateway {
             tracing::warn!("work still under way at the end of the drain is left to its lease");
         }
         self.background.shutdown().await;
+        // Whoever takes the port next must not be sent the operator's key.
+        let _ = std::fs::remove_file(&self.address_file);
         // The store closes with its last user: threads of the listeners may be a moment behind.
         for _ in 0..200 {
             if Arc::strong_count(&self.app) == 1 {

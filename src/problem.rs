@@ -22,7 +22,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("blank", 400, "The text is blank"),
     ("conflict", 400, "Two fields exclude each other"),
     ("content_required", 400, "The notification is empty"),
-    ("delivery_refused", 502, "The medium refused the message"),
+    ("delivery_refused", 502, "The message was not accepted"),
     ("delivery_unavailable", 503, "The medium did not take the message yet"),
     ("duplicate", 400, "A value that must be unique occurs twice"),
     ("empty", 400, "The list is empty"),
@@ -65,6 +65,17 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("unsupported_capability", 501, "The channel cannot render this"),
     ("unsupported_media_type", 415, "The content type is not taken"),
     ("wrong_type", 400, "The value is of another type"),
+];
+
+/// Codes that nothing can provoke yet, with what they wait for.
+pub const NOT_YET: &[(&str, &str)] = &[
+    ("form_unsupported", "forms are declined by every channel"),
+    ("idempotency_in_progress", "every call with a key ends in one recording step"),
+    ("not_renderable", "no value of the media that exist is refused for its form"),
+    ("public_url_required", "every medium that exists carries stored bytes itself"),
+    ("recipient_opted_out", "opt-outs are recorded by webhooks"),
+    ("forbidden_host", "no page acts on a cookie or the origin alone"),
+    ("forbidden_origin", "no page acts on a cookie or the origin alone"),
 ];
 
 /// The status of a code; 500 for one that is not in the table, which a test rules out.

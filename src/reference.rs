@@ -73,7 +73,9 @@ pub fn problems() -> String {
          value or a secret.\n\n| code | status | title |\n|---|---|---|\n"
     );
     for (code, status, title) in crate::problem::CODES {
-        let _ = writeln!(text, "| `{code}` | {status} | {title} |");
+        let waits = crate::problem::NOT_YET.iter().find(|(c, _)| c == code);
+        let note = waits.map(|(_, why)| format!(" (not yet: {why})")).unwrap_or_default();
+        let _ = writeln!(text, "| `{code}` | {status} | {title}{note} |");
     }
     text
 }

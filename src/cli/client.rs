@@ -160,6 +160,26 @@ pub fn refused(answer: &Answer, json: bool) -> u8 {
     }
     let text = |name: &str| problem[name].as_str().unwrap_or_default().to_owned();
     eprintln!("tidings: {} ({}): {}", text("code"), answer.status, text("detail"));
+    if answer.status == 401 && !json {
+        eprintln!("  the key comes from TIDINGS_KEY, else from ./tidings-data/operator.key");
+    }
+    if let Some(send) = problem["send"]["id"].as_str().filter(|_| !json) {
+        let fault = &problem["send"]["fault"];
+        let part = |value: &Value| value.as_str().unwrap_or("-").to_owned();
+        println!("{}", text("notification"));
+        println!(
+            "{send} {} {}",
+            part(&problem["send"]["channel"]),
+            part(&problem["send"]["status"])
+        );
+        eprintln!(
+            "  {} ({}): {}",
+            part(&fault["code"]),
+            part(&fault["class"]),
+            part(&fault["detail"])
+        );
+        eprintln!("  it is recorded; `tidings sends show {send}` tells what becomes of it");
+    }
     let errors = problem["errors"].as_array().cloned().unwrap_or_default();
     if errors.len() > 1 && !json {
         for error in &errors {

@@ -20,7 +20,8 @@ enum Action {
         /// Whose key it is.
         #[arg(long)]
         identity: String,
-        /// An owned key: sees and addresses only its own identity.
+        /// An owned key: sees only its own slice and sends, and addresses no other audience. Whom
+        /// it can deliver to is each channel's allowed_recipients, as for any key.
         #[arg(long)]
         restricted: bool,
         /// What it may do; may be given several times.

@@ -136,6 +136,7 @@ impl Notify {
     async fn call(self, client: Client, body: String) -> Result<u8, String> {
         let ids = Ids::new(Arc::new(SystemClock), Arc::new(SystemRandom));
         let key = self.idempotency_key.unwrap_or_else(|| format!("cli-{}", ids.trace()));
+        let recipient = self.fields.recipient.is_some();
         let mut headers = vec![("idempotency-key", key)];
         if let Some(seconds) = self.wait {
             headers.push(("prefer", format!("wait={seconds}")));
@@ -148,6 +149,9 @@ impl Notify {
             if let Some(id) = send["id"].as_str() {
                 let channel = send["channel"].as_str().unwrap_or_default();
                 println!("{id} {channel} {}", status(send["status"].as_str().unwrap_or_default()));
+            }
+            if send.is_null() && recipient {
+                eprintln!("  recorded in the inbox only: without --channel nothing is delivered");
             }
             print_degrades(&send["degrades"]);
         }))

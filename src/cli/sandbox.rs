@@ -94,7 +94,7 @@ impl SandboxCommand {
         let gateway = boot::start(&config, overrides).await?;
         let started = sandbox::Sandbox::start(sandbox::Settings {
             listen: vendors,
-            data_dir: dir.join("vendors"),
+            data_dir: dir.clone(),
             gateway: format!("http://{}", gateway.address),
             public_url: Some(PUBLIC_URL.to_owned()),
             telegram_tokens: vec![secrets.bot_token.clone()],
@@ -172,9 +172,7 @@ struct Secrets {
 impl Secrets {
     fn in_folder(dir: &Path) -> Result<Self, StartProblem> {
         let folder = dir.join("secrets");
-        std::fs::create_dir_all(&folder).map_err(|error| {
-            StartProblem::Refused(format!("{} cannot be made: {error}", folder.display()))
-        })?;
+        boot::private_folder(&folder)?;
         let ids = Ids::new(Arc::new(SystemClock), Arc::new(SystemRandom));
         let key = boot::operator_key(&dir.join("operator.key"), &ids)?;
         let number = u64::from_be_bytes(ids.random_array()) % 1_000_000_000 + 1_000_000_000;
@@ -218,7 +216,9 @@ fn announce(gateway: &str, vendors: &str, key: &str) {
              {gateway}/api/notifications -d '{}'\n",
             first_message()
         );
-        println!("tidings notify 'Hello from the terminal' --channel telegram --wait\n");
+        let program =
+            std::env::current_exe().map_or("tidings".to_owned(), |p| p.display().to_string());
+        println!("{program} notify 'Hello from the terminal' --channel telegram --wait\n");
         open_page(vendors);
     }
     let ready = json!({

@@ -124,12 +124,13 @@ fn show(send: &Value) {
     }
     for attempt in send["attempts"].as_array().into_iter().flatten() {
         let fault = attempt["fault"].as_str().unwrap_or("accepted");
+        let status = attempt["http_status"].as_u64();
+        let answer = status.map_or("no answer".to_owned(), |status| format!("HTTP {status}"));
         println!(
-            "  attempt {} part {} at {}: {fault}, HTTP {}, {} ms",
+            "  attempt {} part {} at {}: {fault}, {answer}, {} ms",
             attempt["number"],
             attempt["part"],
             text(&attempt["started_at"]),
-            attempt["http_status"],
             attempt["elapsed_ms"]
         );
     }

@@ -140,8 +140,8 @@ fn announce(config: &Config, gateway: &Gateway) {
 /// Log lines go to standard error: text on a terminal, JSON elsewhere. `TIDINGS_LOG` filters.
 pub(super) fn log_to_stderr() {
     use std::io::IsTerminal;
-    let filter =
-        std::env::var("TIDINGS_LOG").unwrap_or_else(|_| "info,actix_server=warn".to_owned());
+    let filter = std::env::var("TIDINGS_LOG")
+        .unwrap_or_else(|_| "info,actix_server=warn,actix_http::h1::dispatcher=off".to_owned());
     let filter = tracing_subscriber::EnvFilter::try_new(filter)
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);

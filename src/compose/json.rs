@@ -10,6 +10,11 @@ use std::fmt;
 /// Deepest nesting taken.
 pub const DEPTH_MAX: usize = 64;
 
+/// Said of a key that occurs twice in one object.
+const REPEATED: &str = "a key occurs twice in one object";
+/// Said of nesting past the bound.
+const TOO_DEEP: &str = "it nests deeper than 64 levels";
+
 /// A JSON value with its key order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Json {
@@ -31,16 +36,23 @@ impl Json {
     /// Parses a whole document that is an object.
     ///
     /// # Errors
-    /// Why it cannot be taken, without any of its text.
-    pub fn object(bytes: &[u8]) -> Result<Vec<(String, Self)>, &'static str> {
+    /// Why it cannot be taken and where, without any of its text.
+    pub fn object(bytes: &[u8]) -> Result<Vec<(String, Self)>, String> {
         let mut parser = serde_json::Deserializer::from_slice(bytes);
-        let value = Strict { depth: 0 }
-            .deserialize(&mut parser)
-            .map_err(|_| "The body is not JSON, repeats a key, or nests too deeply.")?;
-        parser.end().map_err(|_| "Something follows the JSON value.")?;
+        let value = Strict { depth: 0 }.deserialize(&mut parser).map_err(|error| {
+            let text = error.to_string();
+            let why = [REPEATED, TOO_DEEP].into_iter().find(|why| text.starts_with(why));
+            let why = why.unwrap_or("it is not JSON");
+            format!(
+                "The body cannot be read: {why}, at line {} column {}.",
+                error.line(),
+                error.column()
+            )
+        })?;
+        parser.end().map_err(|_| "Something follows the JSON value.".to_owned())?;
         match value {
             Self::Object(entries) => Ok(entries),
-            _ => Err("The body must be a JSON object."),
+            _ => Err("The body must be a JSON object.".to_owned()),
         }
     }
 
@@ -84,7 +96,7 @@ struct Strict {
 impl Strict {
     fn deeper<E: de::Error>(&self) -> Result<Self, E> {
         if self.depth == DEPTH_MAX {
-            return Err(E::custom("too deep"));
+            return Err(E::custom(TOO_DEEP));
         }
         Ok(Self { depth: self.depth + 1 })
     }
@@ -136,7 +148,7 @@ impl<'de> Visitor<'de> for Strict {
         let mut seen = HashSet::new();
         while let Some(key) = access.next_key::<String>()? {
             if !seen.insert(key.clone()) {
-                return Err(de::Error::custom("repeated key"));
+                return Err(de::Error::custom(REPEATED));
             }
             let value = access.next_value_seed(self.deeper()?)?;
             entries.push((key, value));

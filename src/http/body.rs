@@ -35,10 +35,14 @@ pub fn require_json(request: &HttpRequest) -> Result<(), Refused> {
         .to_ascii_lowercase();
     let charset = whole.split(';').skip(1).map(str::trim).find_map(|p| p.strip_prefix("charset="));
     let utf8 = charset.is_none_or(|c| matches!(c.trim_matches('"'), "utf-8" | "utf8"));
-    if content_type(request).as_deref() == Some("application/json") && utf8 {
+    let plain = request
+        .headers()
+        .get(header::CONTENT_ENCODING)
+        .is_none_or(|encoding| encoding.as_bytes().eq_ignore_ascii_case(b"identity"));
+    if content_type(request).as_deref() == Some("application/json") && utf8 && plain {
         return Ok(());
     }
-    let detail = "Send the body as application/json in UTF-8.";
+    let detail = "Send the body as application/json in UTF-8, without a content encoding.";
     Err(Refused::new("unsupported_media_type", detail))
 }
 

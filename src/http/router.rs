@@ -128,7 +128,12 @@ fn find(request: &HttpRequest, face: Face) -> Result<Found, Box<Missed>> {
     }
     let methods: Vec<&str> = at_path.iter().map(|(route, _)| route.method).collect();
     let allow = methods.join(", ");
-    match at_path.into_iter().find(|(route, _)| route.method == request.method().as_str()) {
+    // A HEAD is answered as the GET, without its body, where no route of its own takes it.
+    let wanted = match request.method().as_str() {
+        "HEAD" if !methods.contains(&"HEAD") => "GET",
+        method => method,
+    };
+    match at_path.into_iter().find(|(route, _)| route.method == wanted) {
         Some(found) => Ok(found),
         None => {
             let detail = format!("This path takes {allow}.");
@@ -173,9 +178,10 @@ async fn handle(
 
 /// Checks 2–4: the key is looked up; without a valid one the address's bucket is spent.
 fn authenticate(app: &App, request: &HttpRequest) -> Result<Caller, Refused> {
-    let bearer = request
-        .headers()
-        .get(header::AUTHORIZATION)
+    let mut given = request.headers().get_all(header::AUTHORIZATION);
+    let bearer = given
+        .next()
+        .filter(|_| given.next().is_none())
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.split_once(' '))
         .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))

@@ -333,6 +333,9 @@ fn requeue(record: &mut SendRecord, part: usize, wait: Duration, at: Millis) -> 
     // A part that never began (its preparation failed) waits as it is.
     move_part(record, part, Event::Requeue, Actor::Worker, at, None);
     if next > record.expires_at {
+        if let Some(fault) = record.fault.as_mut() {
+            fault.detail.push_str("; the next try would come after the send expires");
+        }
         expire(record, Actor::Worker, at);
         return Next::Finish;
     }

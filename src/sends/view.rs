@@ -247,7 +247,9 @@ pub fn explain(
             "The request was written and no answer settled it: the person may have it or not. \
              It is not repeated by itself.{why}"
         ),
-        ("expired", _) => format!("It was not accepted before {expires_at}.{why}"),
+        ("expired", _) => {
+            format!("It expired: it was not accepted, and no try is left before {expires_at}.{why}")
+        }
         ("cancelled", _) => "It was cancelled before it went out.".to_owned(),
         ("failed", _) => format!("It was refused and is not tried again.{why}"),
         (other, _) => format!("Status {other}.{why}"),

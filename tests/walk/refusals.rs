@@ -6,19 +6,8 @@ use std::process::Command;
 use std::sync::Arc;
 use tidings::boot::Overrides;
 use tidings::clock::SystemClock;
-use tidings::problem::CODES;
+use tidings::problem::{CODES, NOT_YET};
 use tidings::store::model::Model;
-
-/// Codes of the notify call that no request can provoke yet, with what they wait for.
-const NOT_YET: &[(&str, &str)] = &[
-    ("form_unsupported", "forms are declined by every channel"),
-    ("idempotency_in_progress", "every call with a key ends in one recording step"),
-    ("not_renderable", "no value of the media that exist is refused for its form"),
-    ("public_url_required", "every medium that exists carries stored bytes itself"),
-    ("recipient_opted_out", "opt-outs are recorded by webhooks"),
-    ("forbidden_host", "no page acts on a cookie or the origin alone"),
-    ("forbidden_origin", "no page acts on a cookie or the origin alone"),
-];
 
 struct Case {
     code: &'static str,

@@ -233,7 +233,7 @@ fn telegram(vendors: &str) -> Vec<(String, String)> {
 async fn vendors(folder: &tempfile::TempDir) -> sandbox::Running {
     sandbox::Sandbox::start(sandbox::Settings {
         listen: "127.0.0.1:0".parse().unwrap(),
-        data_dir: folder.path().join("vendors"),
+        data_dir: folder.path().to_owned(),
         gateway: "http://127.0.0.1:1".to_owned(),
         public_url: None,
         telegram_tokens: vec![TOKEN.to_owned()],

@@ -83,7 +83,7 @@ impl Waited {
             "outcome_unknown" => {
                 "The request was written and no answer settled it; the person may have it or not."
             }
-            "delivery_refused" => "The medium refused the message; `send.fault` says why.",
+            "delivery_refused" => "The send ended without being accepted; `send.fault` says why.",
             _ => "The medium did not take the message yet; the gateway goes on trying.",
         };
         let mut refused = Refused::new(code, detail)

@@ -132,8 +132,15 @@ fn bare_type(header: Option<&str>) -> String {
     if bare.is_empty() { UNKNOWN_TYPE.to_owned() } else { bare.to_ascii_lowercase() }
 }
 
+/// For a caller's file no setting admits an address; only further ports can be listed.
 fn refused(rule: Rule) -> SendFault {
-    blocked(rule.name(), rule.key())
+    match rule {
+        Rule::Port => blocked(rule.name(), rule.key()),
+        _ => blocked(
+            rule.name(),
+            "docs: a caller's file must be public; http.allow_hosts is for base_url alone",
+        ),
+    }
 }
 
 fn transient(detail: &'static str) -> SendFault {
