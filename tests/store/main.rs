@@ -3,7 +3,8 @@
 //! `case` makes stores and what goes into them; [`contract!`] runs one list of cases on every
 //! store. `lanes`, `inbox`, `opening`, `records`, `media` state the contract; `walks` compares
 //! random walks on each store with the model; `embedded` and `crash` hold what only a store on
-//! disk has. `servers` starts the Redis servers the cases run on.
+//! disk has. `redis` holds what only a store on a server has;
+//! `server` and `servers` start those.
 mod case;
 mod crash;
 mod embedded;
@@ -12,6 +13,8 @@ mod lanes;
 mod media;
 mod opening;
 mod records;
+mod redis;
+mod server;
 mod servers;
 mod walks;
 

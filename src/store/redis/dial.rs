@@ -135,10 +135,10 @@ pub(super) struct Dial {
 }
 
 enum Kind {
-    Single(Client),
-    // Boxed: it is much larger than a client.
+    Single(Box<Client>),
+    // Boxed: they are much larger than a client.
     Sentinel(Box<Mutex<SentinelClient>>),
-    Cluster(ClusterClient),
+    Cluster(Box<ClusterClient>),
 }
 
 impl Dial {
@@ -150,7 +150,7 @@ impl Dial {
                 let first = addresses.into_iter().next().ok_or_else(no_address)?;
                 let login = options.login();
                 let way = first.into_connection_info()?.set_redis_settings(login);
-                Kind::Single(Client::open(way)?)
+                Kind::Single(Box::new(Client::open(way)?))
             }
             Mode::Sentinel(master) => {
                 Kind::Sentinel(Box::new(Mutex::new(sentinels(&options, addresses, master)?)))
@@ -167,7 +167,7 @@ impl Dial {
                     .connection_timeout(PATIENCE)
                     .response_timeout(PATIENCE)
                     .retries(1);
-                Kind::Cluster(builder.build()?)
+                Kind::Cluster(Box::new(builder.build()?))
             }
         };
         Ok(Self { options, kind })
