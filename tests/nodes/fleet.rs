@@ -116,6 +116,8 @@ impl Fleet {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let url = lines.find_map(|line| Some(line.ok()?.split_once(" at ")?.1.to_owned()));
+        // What it prints later must find a reader.
+        std::thread::spawn(move || lines.for_each(drop));
         self.nodes.push(Node { child, url: url.expect("the gateway starts") });
     }
 
@@ -185,18 +187,21 @@ impl Fleet {
         }
     }
 
-    /// Recipient and text of each message the medium got, in order.
+    /// Recipient and text of each message the medium got, in order, page by page.
     pub async fn received(&self) -> Vec<(String, String)> {
-        let url = format!("http://{}/_/requests", self.vendors.address);
-        let text = self.http.get(url).send().await.unwrap().text().await.unwrap();
-        let whole: Value = serde_json::from_str(&text).unwrap();
-        let sent = whole["requests"].as_array().unwrap().iter();
-        sent.filter(|request| request["call"] == "sendMessage")
-            .map(|request| {
+        let (mut found, mut last) = (Vec::new(), 0);
+        loop {
+            let url = format!("http://{}/_/requests?after={last}", self.vendors.address);
+            let text = self.http.get(url).send().await.unwrap().text().await.unwrap();
+            let whole: Value = serde_json::from_str(&text).unwrap();
+            let page = whole["requests"].as_array().unwrap();
+            let Some(newest) = page.last() else { return found };
+            last = newest["n"].as_u64().unwrap();
+            for request in page.iter().filter(|request| request["call"] == "sendMessage") {
                 let chat = &request["body"]["chat_id"];
                 let chat = chat.as_str().map_or_else(|| chat.to_string(), str::to_owned);
-                (chat, request["body"]["text"].as_str().unwrap().to_owned())
-            })
-            .collect()
+                found.push((chat, request["body"]["text"].as_str().unwrap().to_owned()));
+            }
+        }
     }
 }
