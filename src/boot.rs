@@ -8,11 +8,13 @@ use crate::auth::{KeyText, Keyring, Scope};
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::config::keys::KeyConfig;
+use crate::config::store::{RedisConfig, RedisMode};
 use crate::http::router::Face;
 use crate::http::server::{self, Listener};
 use crate::ids::{Ids, Random, SystemRandom};
 use crate::outbox::{Faults, NoFaults, dispatch, janitor, leases, probes, waiting};
 use crate::store::embedded::{Embedded, Options};
+use crate::store::redis::{self, Redis};
 use crate::store::{Store, StoreError};
 use kit::wire::{Network, NetworkBuilder, Timeouts};
 use std::io::Write;
@@ -88,7 +90,7 @@ pub async fn start(config: &Config, overrides: Overrides) -> Result<Gateway, Sta
     let Overrides { clock, random, faults, network, store } = overrides;
     let store = match store {
         Some(store) => store,
-        None => open_store(config, clock.clone())?,
+        None => open_store(config, clock.clone()).await?,
     };
     let public = bind("listen.public", config.listen.public)?;
     let internal = match config.listen.internal {
@@ -137,13 +139,37 @@ fn bind(key: &str, address: SocketAddr) -> Result<TcpListener, StartProblem> {
         .map_err(|error| refused(format!("{key}: {address} cannot be bound: {error}")))
 }
 
-fn open_store(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<dyn Store>, StartProblem> {
+async fn open_store(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+) -> Result<Arc<dyn Store>, StartProblem> {
+    if let Some(settings) = &config.store.redis {
+        let store = Redis::open(reach(settings)).await;
+        return Ok(Arc::new(store.map_err(|problem| refused(problem.to_string()))?));
+    }
     let mut options = Options::new(config.store.data_dir.clone(), clock);
     options.cache_bytes = usize::try_from(config.store.cache).unwrap_or(usize::MAX);
     match Embedded::open(options) {
         Ok(store) => Ok(Arc::new(store)),
         Err(StoreError::Locked) => Err(StartProblem::Locked(config.store.data_dir.clone())),
         Err(error) => Err(refused(error.to_string())),
+    }
+}
+
+/// The way to Redis as it is configured.
+fn reach(settings: &RedisConfig) -> redis::Options {
+    redis::Options {
+        mode: match &settings.mode {
+            RedisMode::Single => redis::Mode::Single,
+            RedisMode::Sentinel(master) => redis::Mode::Sentinel(master.clone()),
+            RedisMode::Cluster => redis::Mode::Cluster,
+        },
+        nodes: settings.nodes.clone(),
+        tls: settings.tls,
+        user: settings.user.clone(),
+        password: settings.password.clone(),
+        database: settings.database,
+        prefix: settings.prefix.clone(),
     }
 }
 

@@ -140,6 +140,7 @@ fn stores_are_named_only_where_they_are_chosen_and_adapters_only_in_the_registry
         if !name.starts_with("store/") && name != "boot.rs" {
             assert!(!text.contains("store::embedded"), "{name} names the embedded store");
             assert!(!text.contains("store::model"), "{name} names the model store");
+            assert!(!text.contains("store::redis"), "{name} names the Redis store");
         }
         if name != "registry.rs" {
             assert!(!text.contains("telegram::"), "{name} names an adapter");

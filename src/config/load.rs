@@ -154,9 +154,16 @@ pub fn show(values: &Values, media: &[&Registration]) -> Vec<(String, String, La
             let layer = values.layers.get(&path).copied().unwrap_or(Layer::BuiltIn);
             let given = values.given(section.name, key.name).map(Value::to_string);
             let shown = given.unwrap_or_else(|| key.default.to_owned());
-            // A proxy's url may carry a password.
-            let masked = path == "http.proxy" && shown.contains('@');
-            lines.push((path, if masked { "***".to_owned() } else { shown }, layer));
+            let shown = match path.as_str() {
+                // A url may carry a password.
+                "http.proxy" | "store.url" if shown.contains('@') => "***".to_owned(),
+                "store.password" => {
+                    let given = values.given(section.name, key.name);
+                    given.filter(|v| v.as_str() != Some("")).map_or(shown, masked)
+                }
+                _ => shown,
+            };
+            lines.push((path, shown, layer));
         }
     }
     for (path, layer) in &values.layers {

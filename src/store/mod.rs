@@ -14,12 +14,16 @@
 //! | [`MediaShelf`] | media bytes and their lifetimes |
 //! | [`Upkeep`] | sweeps, wake signals, health |
 //!
+//! Three stores keep this contract: [`embedded`] (one process, a file), [`redis`] (any number of
+//! processes), [`model`] (in memory, the reference of the tests).
+//!
 //! Every step that depends on time takes [`At`]: the product passes [`At::Store`] (the store's own
 //! clock decides), the contract suite passes times of its own. Every step may be repeated after a
 //! lost answer.
 pub mod embedded;
 pub mod model;
 mod records;
+pub mod redis;
 mod steps;
 
 pub use records::*;

@@ -3,7 +3,8 @@
 //! `case` makes stores and what goes into them; [`contract!`] runs one list of cases on every
 //! store. `lanes`, `inbox`, `opening`, `records`, `media` state the contract; `walks` compares
 //! random walks on each store with the model; `embedded` and `crash` hold what only a store on
-//! disk has.
+//! disk has. `redis` holds what only a store on a server has;
+//! `server` and `servers` start those.
 mod case;
 mod crash;
 mod embedded;
@@ -12,6 +13,9 @@ mod lanes;
 mod media;
 mod opening;
 mod records;
+mod redis;
+mod server;
+mod servers;
 mod walks;
 
 /// Runs these cases, `async fn(Case)`, on every store.
@@ -24,6 +28,18 @@ macro_rules! contract {
         mod on_embedded {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $name() { super::$name(crate::case::embedded()).await; })*
+        }
+        mod on_redis {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() { super::$name(crate::servers::redis().await).await; })*
+        }
+        mod on_redis_after_a_failover {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() { super::$name(crate::servers::sentinel().await).await; })*
+        }
+        mod on_a_redis_cluster {
+            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $name() { super::$name(crate::servers::on_cluster().await).await; })*
         }
     };
 }

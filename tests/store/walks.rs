@@ -473,6 +473,19 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+
+    #[test]
+    fn d_13_d_18_redis_walks_like_the_model(steps in walk()) {
+        let Case { store: model, .. } = model();
+        runtime().block_on(async {
+            let Case { store, .. } = crate::servers::redis().await;
+            Walk::new(&*store, &*model).run(steps).await
+        })?;
+    }
+}
+
 /// A walk that never claims or never evicts would prove little.
 #[test]
 fn the_walks_reach_what_they_are_meant_to_reach() {

@@ -1,0 +1,240 @@
+//! Send records.
+use super::super::records::{
+    Active, Commit, Committed, Dead, Noted, ProviderRef, Records, SendIndex,
+};
+use super::super::steps::{At, Hold, Lane, QueueName, StoreResult};
+use super::Redis;
+use super::keys::Fixed;
+use super::link::Call;
+use super::reply::{bytes, list, odd, scored, take, text};
+use super::scripts::Step;
+use crate::clock::Millis;
+use async_trait::async_trait;
+use bytes::{BufMut, Bytes, BytesMut};
+use contract::{ChannelName, SendId};
+use redis::Value;
+use std::time::Duration;
+
+/// Ids asked for at once beyond what is wanted, when many share one time.
+const PAGE: usize = 100;
+
+/// A stored value without the store's own line.
+pub(super) fn record_of(stored: &Bytes) -> StoreResult<Bytes> {
+    let line_end = |from: usize| {
+        let at = stored.get(from..)?.iter().position(|byte| *byte == b'\n')?;
+        Some(from + at + 1)
+    };
+    let header = line_end(0).ok_or_else(|| odd("a record has no header"))?;
+    let own = line_end(header).ok_or_else(|| odd("a record has no second line"))?;
+    let mut record = BytesMut::with_capacity(stored.len());
+    record.put_slice(&stored[..header]);
+    record.put_slice(&stored[own..]);
+    Ok(record.freeze())
+}
+
+/// A record's header line and what is behind it.
+pub(super) fn halves(record: &[u8]) -> StoreResult<(&[u8], &[u8])> {
+    let end = record.iter().position(|byte| *byte == b'\n');
+    let end = end.ok_or_else(|| odd("a record has no header"))?;
+    Ok((&record[..end], &record[end + 1..]))
+}
+
+impl Redis {
+    /// The keys and arguments of a write; whatever goes along comes after them.
+    fn write(&self, step: Step, commit: &Commit) -> StoreResult<Call> {
+        let keys = &self.link.keys;
+        let (header, rest) = halves(&commit.value)?;
+        let next = header.split(|byte| *byte == b' ').next().unwrap_or_default();
+        if next != (commit.rev + 1).to_string().as_bytes() {
+            return Err(odd("a record's next revision does not follow"));
+        }
+        let active = match commit.active {
+            Active::Keep => String::new(),
+            Active::Until(at) => at.0.to_string(),
+            Active::Remove => "-".to_owned(),
+        };
+        let dead = match commit.dead {
+            Dead::Keep => String::new(),
+            Dead::Since(at) => at.0.to_string(),
+            Dead::Remove => "-".to_owned(),
+        };
+        let own = [keys.send(&commit.id), keys.log(&commit.id), keys.exchanges(&commit.id)];
+        let indexes =
+            [keys.fixed(Fixed::Active), keys.index(&SendIndex::Dead(commit.channel.clone()))];
+        Ok(Call::new(step, own)
+            .keys(indexes)
+            .arg(commit.id.as_str())
+            .number(commit.rev)
+            .arg(header)
+            .arg(rest)
+            .number(u8::from(commit.log.is_some()))
+            .arg(commit.log.as_deref().unwrap_or_default())
+            .number(u8::from(commit.exchange.is_some()))
+            .arg(commit.exchange.as_deref().unwrap_or_default())
+            .arg(active)
+            .arg(dead))
+    }
+
+    fn under(&self, call: Call, hold: &Hold) -> Call {
+        call.keys(self.link.keys.held(hold))
+            .arg(hold.queue.as_str())
+            .arg(&hold.lane.0)
+            .arg(&hold.token.0)
+    }
+
+    async fn written(&self, call: Call, at: At) -> StoreResult<Committed> {
+        let mut answer = list(self.link.run(call, at).await?)?.into_iter();
+        match text(take(&mut answer)?)?.as_str() {
+            // `was`: an earlier try of this very write got through.
+            "done" | "was" => Ok(Committed::Done),
+            "gone" => Ok(Committed::Gone),
+            "lost" => Ok(Committed::Lost),
+            "conflict" => {
+                let stored = bytes(take(&mut answer)?)?.ok_or_else(|| odd("a record expected"))?;
+                Ok(Committed::Conflict(record_of(&stored)?))
+            }
+            "corrupt" => Err(odd("a send's header has no revision")),
+            _ => Err(odd("a write's answer")),
+        }
+    }
+
+    async fn value(&self, key: String) -> StoreResult<Option<Bytes>> {
+        let mut command = redis::cmd("GET");
+        command.arg(key);
+        bytes(self.link.command(&command).await?)
+    }
+}
+
+#[async_trait]
+impl Records for Redis {
+    async fn record(&self, id: &SendId) -> StoreResult<Option<Bytes>> {
+        let stored = self.value(self.link.keys.send(id)).await?;
+        stored.map(|stored| record_of(&stored)).transpose()
+    }
+
+    async fn commit(&self, commit: Commit, at: At) -> StoreResult<Committed> {
+        self.written(self.write(Step::Commit, &commit)?, at).await
+    }
+
+    async fn begin(&self, commit: Commit, hold: &Hold, at: At) -> StoreResult<Committed> {
+        self.written(self.under(self.write(Step::Begin, &commit)?, hold), at).await
+    }
+
+    async fn note_part(
+        &self,
+        commit: Commit,
+        provider: Option<ProviderRef>,
+        last: Option<&Hold>,
+        at: At,
+    ) -> StoreResult<Noted> {
+        let call = self.write(Step::NotePart, &commit)?;
+        let call = match last {
+            Some(hold) => self.under(call, hold),
+            None => {
+                let queue = QueueName::out(&commit.channel);
+                let keys = self.link.keys.queue(&queue, &Lane(String::new()));
+                call.keys(keys).arg(queue.as_str()).arg("").arg("")
+            }
+        };
+        let hash = provider.as_ref().map(|provider| provider.hash.as_str()).unwrap_or_default();
+        let call = call.keys([self.link.keys.provider(&commit.channel, hash)]);
+        let call = match &provider {
+            Some(provider) => call.arg(format!("{}:{hash}", commit.channel)).number(provider.part),
+            None => call.arg("").arg(""),
+        };
+        Ok(match self.written(call, at).await? {
+            Committed::Done => Noted::Done { shelved: Vec::new() },
+            Committed::Conflict(value) => Noted::Conflict(value),
+            Committed::Gone | Committed::Lost => Noted::Gone,
+        })
+    }
+
+    async fn finish(&self, commit: Commit, hold: &Hold, at: At) -> StoreResult<Committed> {
+        self.written(self.under(self.write(Step::Finish, &commit)?, hold), at).await
+    }
+
+    async fn defer(
+        &self,
+        commit: Commit,
+        hold: &Hold,
+        until: Millis,
+        at: At,
+    ) -> StoreResult<Committed> {
+        let call = self.under(self.write(Step::Defer, &commit)?, hold).number(until.0);
+        self.written(call, at).await
+    }
+
+    async fn sends(
+        &self,
+        index: &SendIndex,
+        before: Option<(Millis, SendId)>,
+        limit: usize,
+    ) -> StoreResult<Vec<(Millis, SendId)>> {
+        let key = self.link.keys.index(index);
+        let (mut found, mut offset) = (Vec::new(), 0);
+        while found.len() < limit {
+            let from = before.as_ref().map_or("+inf".to_owned(), |(at, _)| at.0.to_string());
+            let mut command = redis::cmd("ZREVRANGEBYSCORE");
+            let page = limit - found.len() + if before.is_some() { PAGE } else { 0 };
+            command.arg(&key).arg(from).arg("-inf").arg("WITHSCORES");
+            command.arg("LIMIT").arg(offset).arg(page);
+            let rows = scored(self.link.command(&command).await?)?;
+            let whole = rows.len() == page;
+            offset += rows.len();
+            for (member, score) in rows {
+                let id = SendId::parse(&member).ok_or_else(|| odd("an index holds no id"))?;
+                let made = (Millis(score), id);
+                // Of those that share the time the ids behind the place are skipped.
+                if before.as_ref().is_none_or(|before| made < *before) && found.len() < limit {
+                    found.push(made);
+                }
+            }
+            if !whole {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    async fn by_provider(
+        &self,
+        channel: &ChannelName,
+        hash: &str,
+    ) -> StoreResult<Option<(SendId, u16)>> {
+        let Some(value) = self.value(self.link.keys.provider(channel, hash)).await? else {
+            return Ok(None);
+        };
+        let of = std::str::from_utf8(&value).ok().and_then(|text| {
+            let (id, part) = text.rsplit_once(':')?;
+            Some((SendId::parse(id)?, part.parse().ok()?))
+        });
+        of.map(Some).ok_or_else(|| odd("a provider id leads nowhere"))
+    }
+
+    async fn log(&self, id: &SendId) -> StoreResult<Bytes> {
+        Ok(self.value(self.link.keys.log(id)).await?.unwrap_or_default())
+    }
+
+    async fn exchanges(&self, id: &SendId) -> StoreResult<Vec<Bytes>> {
+        let all = self.value(self.link.keys.exchanges(id)).await?.unwrap_or_default();
+        let (mut found, mut at) = (Vec::new(), 0);
+        while at < all.len() {
+            let size = all.get(at..at + 4).and_then(|size| size.try_into().ok());
+            let size = u32::from_be_bytes(size.ok_or_else(|| odd("an exchange is cut"))?) as usize;
+            let end = at + 4 + size;
+            if end > all.len() {
+                return Err(odd("an exchange is cut"));
+            }
+            found.push(all.slice(at + 4..end));
+            at = end;
+        }
+        Ok(found)
+    }
+
+    async fn retain(&self, id: &SendId, keep: Duration, at: At) -> StoreResult<()> {
+        let keys = &self.link.keys;
+        let own = [keys.send(id), keys.log(id), keys.exchanges(id)];
+        let call = Call::new(Step::Retain, own).number(keep.as_millis());
+        self.link.run(call, at).await.map(|_: Value| ())
+    }
+}

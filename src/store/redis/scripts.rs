@@ -1,0 +1,86 @@
+//! The scripts: one for each step, with the libraries it needs in front.
+//!
+//! A script is loaded when a connection begins and called by its hash; a server that forgot it
+//! (restarted, flushed, a new master) is given the text again by the call that finds out.
+use std::sync::LazyLock;
+
+const START: &str = include_str!("../scripts/lib_start.lua");
+const LANES: &str = include_str!("../scripts/lib_lanes.lua");
+const RECORD: &str = include_str!("../scripts/lib_record.lua");
+const INBOX: &str = include_str!("../scripts/lib_inbox.lua");
+const MEDIA: &str = include_str!("../scripts/lib_media.lua");
+
+/// A loaded script.
+pub(super) struct Script {
+    /// The whole text.
+    pub(super) text: String,
+    /// SHA-1 of it, as Redis names it.
+    pub(super) hash: String,
+}
+
+/// Declares each script with its file and libraries.
+macro_rules! scripts {
+    ($($step:ident $file:literal [$($library:ident),*];)*) => {
+        /// A step that is a script.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Step { $($step),* }
+
+        impl Step {
+            /// Every one.
+            pub(super) const ALL: &[Self] = &[$(Self::$step),*];
+
+            fn pieces(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$step => &[
+                        START, $($library,)* include_str!(concat!("../scripts/", $file, ".lua")),
+                    ],)*
+                }
+            }
+        }
+    };
+}
+
+scripts! {
+    Start "start" [];
+    Open "open" [LANES, INBOX];
+    Push "q_push" [LANES];
+    Claim "q_claim" [LANES, RECORD];
+    Extend "q_extend" [LANES];
+    Ack "q_ack" [LANES];
+    DeferLane "q_defer" [LANES];
+    Bury "q_bury" [LANES];
+    Depth "q_depth" [LANES];
+    Commit "commit" [RECORD];
+    Begin "begin" [LANES, RECORD];
+    NotePart "note_part" [LANES, RECORD];
+    Finish "finish" [LANES, RECORD];
+    Defer "defer" [LANES, RECORD];
+    Retain "retain" [RECORD, INBOX];
+    Slice "slice" [];
+    Entry "entry" [INBOX];
+    Kept "kept" [];
+    Keep "keep" [];
+    MediaPut "media_put" [MEDIA];
+    MediaRow "media_row" [];
+    MediaRead "media_read" [MEDIA];
+    MediaKeep "media_keep" [MEDIA];
+    SweepMedia "sweep_media" [MEDIA];
+    SweepSlices "sweep_slices" [INBOX];
+    SweepKept "sweep_kept" [];
+    Overdue "overdue" [];
+}
+
+impl Step {
+    /// Its text and hash.
+    pub(super) fn script(self) -> &'static Script {
+        static ALL: LazyLock<Vec<Script>> = LazyLock::new(|| {
+            let build = |step: &Step| {
+                let text = step.pieces().concat();
+                let hash = redis::Script::new(&text).get_hash().to_owned();
+                Script { text, hash }
+            };
+            Step::ALL.iter().map(build).collect()
+        });
+        &ALL[self as usize]
+    }
+}
