@@ -21,7 +21,7 @@ enum Action {
         #[arg(long)]
         identity: String,
         /// An owned key: sees only its own slice and sends, and addresses no other audience. Whom
-        /// it can deliver to is each channel's allowed_recipients, as for any key.
+        /// it can deliver to is each channel's list of allowed recipients, as for any key.
         #[arg(long)]
         restricted: bool,
         /// What it may do; may be given several times.
