@@ -91,21 +91,22 @@ impl SandboxCommand {
             }),
             ..Overrides::default()
         };
-        let gateway = boot::start(&config, overrides).await?;
-        let started = sandbox::Sandbox::start(sandbox::Settings {
+        // The vendors listen before the gateway probes its channels.
+        let vendors = sandbox::Sandbox::start(sandbox::Settings {
             listen: vendors,
             data_dir: dir.clone(),
-            gateway: format!("http://{}", gateway.address),
+            gateway: format!("http://{listen}"),
             public_url: Some(PUBLIC_URL.to_owned()),
             telegram_tokens: vec![secrets.bot_token.clone()],
             links: Vec::new(),
         })
-        .await;
-        let vendors = match started {
-            Ok(vendors) => vendors,
+        .await
+        .map_err(|problem| StartProblem::Refused(problem.to_string()))?;
+        let gateway = match boot::start(&config, overrides).await {
+            Ok(gateway) => gateway,
             Err(problem) => {
-                gateway.stop().await;
-                return Err(StartProblem::Refused(problem.to_string()));
+                vendors.stop().await;
+                return Err(problem);
             }
         };
         let gateway_url = format!("http://{}", gateway.address);
