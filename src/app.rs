@@ -3,14 +3,17 @@ use crate::auth::Keyring;
 use crate::clock::Clock;
 use crate::compose::Composer;
 use crate::config::Config;
+use crate::config::channels::ChannelConfig;
+use crate::config::delivery::DeliveryConfig;
 use crate::config::inbox::MediaConfig;
+use crate::config::keys::KeyConfig;
 use crate::config::listen::Network as TrustedNetwork;
 use crate::http::rates::Rates;
 use crate::ids::{Ids, Random};
 use crate::inbox::reading::Inbox;
 use crate::metrics::Metrics;
 use crate::outbox::{Faults, Outbox, Parts, Settings as OutboxSettings};
-use crate::registry::{Channel, Channels};
+use crate::registry::{Changes, Channel, Channels};
 use crate::store::Store;
 use kit::wire::Network;
 use std::sync::Arc;
@@ -40,6 +43,8 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     /// What handlers need of the configuration.
     pub settings: Settings,
+    network: Network,
+    delivery: DeliveryConfig,
 }
 
 /// What handlers need of the configuration.
@@ -73,10 +78,8 @@ impl App {
         let Environment { clock, random, network, store, faults } = environment;
         let ids = Arc::new(Ids::new(clock.clone(), random));
         let metrics = Arc::new(Metrics::default());
-        let channels = config.channels.iter().map(|channel| {
-            let wire = Arc::new(network.account(channel.base_url.iter()));
-            Channel::new(channel, &config.delivery, wire)
-        });
+        let channels =
+            config.channels.iter().map(|channel| opened(channel, &config.delivery, &network));
         let channels = Arc::new(Channels::new(channels.collect()));
         let public_url = config.listen.public_url.clone();
         let outbox = Arc::new(Outbox::new(Parts {
@@ -119,6 +122,20 @@ impl App {
                 media: config.media,
                 ready_lane_age: config.delivery.ready_lane_age,
             },
+            network,
+            delivery: config.delivery.clone(),
         })
     }
+
+    /// Takes keys and channels of another configuration, each set at once: a request that runs
+    /// finishes with what it began with.
+    pub fn adopt(&self, channels: &[ChannelConfig], keys: Vec<KeyConfig>) -> Changes {
+        self.keyring.adopt(keys);
+        self.channels.adopt(channels, |channel| opened(channel, &self.delivery, &self.network))
+    }
+}
+
+fn opened(channel: &ChannelConfig, delivery: &DeliveryConfig, network: &Network) -> Channel {
+    let wire = Arc::new(network.account(channel.base_url.iter()));
+    Channel::new(channel, delivery, wire)
 }

@@ -3,6 +3,8 @@
 //! Configuration → store (its lock first) → keys → network → app → background tasks → listeners →
 //! address file. A stop turns readiness red, lets the listeners serve `drain_grace`, and waits for
 //! the workers' current parts.
+pub mod reload;
+
 use crate::app::{App, Environment};
 use crate::auth::{KeyText, Keyring, Scope};
 use crate::clock::{Clock, SystemClock};
@@ -97,10 +99,10 @@ pub async fn start(config: &Config, overrides: Overrides) -> Result<Gateway, Sta
         Some(address) => Some(bind("listen.internal", address)?),
         None => None,
     };
-    let (keyring, operator_key) = keys(config, &clock, &random)?;
+    let (keys, operator_key) = keyring_of(config, &Ids::new(clock.clone(), random.clone()))?;
     let network = build_network(config, network, &public, internal.as_ref())?;
     let environment = Environment { clock, random, network, store, faults };
-    let app = App::build(config, keyring, environment);
+    let app = App::build(config, Keyring::new(keys), environment);
     let (workers, background) = run_background(&app);
     let grace = config.delivery.drain_grace.as_secs() + 1;
     let face = if internal.is_some() { Face::Public } else { Face::Whole { internal: false } };
@@ -186,24 +188,22 @@ pub fn refuse_locked(data_dir: &Path) -> Result<(), StartProblem> {
 }
 
 /// The configured keys, or the operator's own when there are none.
-fn keys(
+fn keyring_of(
     config: &Config,
-    clock: &Arc<dyn Clock>,
-    random: &Arc<dyn Random>,
-) -> Result<(Keyring, Option<PathBuf>), StartProblem> {
+    ids: &Ids,
+) -> Result<(Vec<KeyConfig>, Option<PathBuf>), StartProblem> {
     if !config.keys.is_empty() {
-        return Ok((Keyring::new(config.keys.clone()), None));
+        return Ok((config.keys.clone(), None));
     }
     let path = config.store.data_dir.join("operator.key");
-    let ids = Ids::new(clock.clone(), random.clone());
-    let text = operator_key(&path, &ids)?;
+    let text = operator_key(&path, ids)?;
     let key = KeyConfig {
         identity: "operator".to_owned(),
         hash: text.hash(),
         restricted: false,
         scopes: vec![Scope::Admin],
     };
-    Ok((Keyring::new(vec![key]), Some(path)))
+    Ok((vec![key], Some(path)))
 }
 
 /// Reads the operator's key, or makes one readable by the owner alone.

@@ -7,6 +7,7 @@ use contract::{Adapter, ChannelName, Health, HealthState, Medium, Registration, 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// Every medium.
 pub const MEDIA: &[&Registration] = &[&telegram::REGISTRATION];
@@ -31,6 +32,8 @@ pub struct Channel {
     pub schedule: Vec<Duration>,
     /// Expiry of a send.
     pub expiry: Duration,
+    /// What it was made of: another one after a reload is another channel of that name.
+    pub fingerprint: [u8; 32],
     health: Mutex<(Health, Option<Millis>)>,
 }
 
@@ -49,6 +52,7 @@ impl Channel {
             on_ambiguous: own.on_ambiguous.unwrap_or(delivery.on_ambiguous),
             schedule: own.schedule.clone().unwrap_or_else(|| delivery.schedule.clone()),
             expiry: own.expiry.unwrap_or(delivery.expiry),
+            fingerprint: config.fingerprint,
             health: Mutex::new((unknown(), None)),
         }
     }
@@ -74,28 +78,100 @@ fn unknown() -> Health {
     }
 }
 
-/// The registered channels by name.
-#[derive(Default)]
-pub struct Channels(BTreeMap<String, Arc<Channel>>);
+/// Channels by name: one state of the registered set.
+type Set = BTreeMap<String, Arc<Channel>>;
+
+/// The registered channels. A reload replaces the whole set at once; whoever looked before keeps
+/// the channel it found.
+pub struct Channels(watch::Sender<Arc<Set>>);
+
+/// What a reload did to the set, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Not there before.
+    pub added: Vec<String>,
+    /// Made anew.
+    pub changed: Vec<String>,
+    /// Gone.
+    pub removed: Vec<String>,
+}
 
 impl Channels {
     /// The channels of a configuration.
     #[must_use]
     pub fn new(channels: Vec<Channel>) -> Self {
-        Self(channels.into_iter().map(|c| (c.name.as_str().to_owned(), Arc::new(c))).collect())
+        let named = |c: Channel| (c.name.as_str().to_owned(), Arc::new(c));
+        Self(watch::Sender::new(Arc::new(channels.into_iter().map(named).collect())))
     }
+
+    fn now(&self) -> Arc<Set> {
+        self.0.borrow().clone()
+    }
+
     /// The channel of that name.
     #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Arc<Channel>> {
-        self.0.get(name)
+    pub fn get(&self, name: &str) -> Option<Arc<Channel>> {
+        self.0.borrow().get(name).cloned()
     }
+
     /// Every channel, by name.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<Channel>> {
-        self.0.values()
+    pub fn iter(&self) -> impl Iterator<Item = Arc<Channel>> + use<> {
+        let channels: Vec<_> = self.now().values().cloned().collect();
+        channels.into_iter()
     }
+
     /// Registered names.
     #[must_use]
-    pub fn names(&self) -> Vec<&str> {
-        self.0.keys().map(String::as_str).collect()
+    pub fn names(&self) -> Vec<String> {
+        self.now().keys().cloned().collect()
+    }
+
+    /// Told of every replacement from now on.
+    #[must_use]
+    pub fn watch(&self) -> Watched {
+        Watched(self.0.subscribe())
+    }
+
+    /// Replaces the set by that of another configuration. A channel with an equal configuration
+    /// stays as it is, health and all; `make` makes the others.
+    pub fn adopt(
+        &self,
+        configs: &[ChannelConfig],
+        make: impl Fn(&ChannelConfig) -> Channel,
+    ) -> Changes {
+        let before = self.now();
+        let (mut next, mut changes) = (Set::new(), Changes::default());
+        for config in configs {
+            let name = config.name.as_str().to_owned();
+            let known = before.get(&name);
+            let channel = match known.filter(|c| c.fingerprint == config.fingerprint) {
+                Some(same) => same.clone(),
+                None => {
+                    let list = match known {
+                        Some(_) => &mut changes.changed,
+                        None => &mut changes.added,
+                    };
+                    list.push(name.clone());
+                    Arc::new(make(config))
+                }
+            };
+            next.insert(name, channel);
+        }
+        let gone = before.keys().filter(|name| !next.contains_key(*name));
+        changes.removed.extend(gone.cloned());
+        self.0.send_replace(Arc::new(next));
+        changes
+    }
+}
+
+/// Waits for replacements of the set.
+pub struct Watched(watch::Receiver<Arc<Set>>);
+
+impl Watched {
+    /// Ends with the next replacement; never once there are no channels to watch.
+    pub async fn replaced(&mut self) {
+        if self.0.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
     }
 }

@@ -5,6 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
 use subtle::ConstantTimeEq;
 
 /// What a key may do.
@@ -88,8 +89,8 @@ pub struct Caller {
     pub restricted: bool,
     /// What it may do.
     pub scopes: Vec<Scope>,
-    /// Which key of the ring: for its rate bucket.
-    pub key: usize,
+    /// Tells its key from the others, across reloads too: for its rate bucket.
+    pub key: u64,
 }
 
 impl Caller {
@@ -142,33 +143,39 @@ impl fmt::Debug for KeyText {
     }
 }
 
-/// The keys of a gateway.
-#[derive(Clone, Debug, Default)]
-pub struct Keyring(Vec<KeyConfig>);
+/// The keys of a gateway. A reload replaces all of them at once.
+#[derive(Debug, Default)]
+pub struct Keyring(RwLock<Arc<Vec<KeyConfig>>>);
 
 impl Keyring {
     /// A ring of these keys.
     #[must_use]
     pub fn new(keys: Vec<KeyConfig>) -> Self {
-        Self(keys)
+        Self(RwLock::new(Arc::new(keys)))
+    }
+
+    /// Takes these keys instead.
+    pub fn adopt(&self, keys: Vec<KeyConfig>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys);
     }
 
     /// Who a bearer text is. Every key is compared, in constant time.
     #[must_use]
     pub fn caller(&self, bearer: &str) -> Option<Caller> {
         let hash = KeyText::parse(bearer)?.hash();
+        let keys = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         let mut found = None;
-        for (i, key) in self.0.iter().enumerate() {
+        for key in keys.iter() {
             if bool::from(key.hash.ct_eq(&hash)) {
-                found = Some(i);
+                found = Some(key);
             }
         }
-        let key = found.and_then(|i| self.0.get(i).map(|key| (i, key)));
-        key.map(|(i, key)| Caller {
+        let number = |hash: &[u8; 32]| hash.first_chunk().map_or(0, |b| u64::from_be_bytes(*b));
+        found.map(|key| Caller {
             identity: key.identity.clone(),
             restricted: key.restricted,
             scopes: key.scopes.clone(),
-            key: i,
+            key: number(&key.hash),
         })
     }
 }
@@ -195,5 +202,9 @@ mod tests {
         assert_eq!(ring.caller(KeyText::mint(&ids).expose()), None);
         assert_eq!(ring.caller("tk_short"), None);
         assert_eq!(format!("{one:?}"), "***");
+        let bucket = ring.caller(two.expose()).map(|c| c.key);
+        ring.adopt(vec![key(&two, "two")]);
+        assert_eq!(ring.caller(one.expose()), None, "a removed key opens nothing");
+        assert_eq!(ring.caller(two.expose()).map(|c| c.key), bucket, "its place does not matter");
     }
 }

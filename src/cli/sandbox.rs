@@ -2,6 +2,7 @@
 use super::REFUSED;
 use super::serve::{Running, log_to_stderr, run_until_stopped};
 use crate::auth::KeyText;
+use crate::boot::reload::Reloader;
 use crate::boot::{self, Overrides, StartProblem, write_private};
 use crate::clock::SystemClock;
 use crate::config::load::{Sources, load};
@@ -67,7 +68,11 @@ impl SandboxCommand {
         run_until_stopped(async move { self.start(listen, vendors).await })
     }
 
-    async fn start(self, listen: SocketAddr, vendors: SocketAddr) -> Result<Running, StartProblem> {
+    async fn start(
+        self,
+        listen: SocketAddr,
+        vendors: SocketAddr,
+    ) -> Result<(Running, Reloader), StartProblem> {
         let dir = &self.data_dir;
         // A second run on one folder must not write over the first one's files.
         boot::refuse_locked(dir)?;
@@ -77,7 +82,7 @@ impl SandboxCommand {
         let config_path = dir.join("config.toml");
         write_private(&config_path, &self.config(dir, listen, vendors, &secrets))?;
         let sources = Sources { file: Some(config_path), ..Sources::default() };
-        let (config, _) = load(&sources, MEDIA).map_err(|problems| {
+        let (config, values) = load(&sources, MEDIA).map_err(|problems| {
             let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
             StartProblem::Refused(lines.join("\n"))
         })?;
@@ -111,7 +116,7 @@ impl SandboxCommand {
         };
         let gateway_url = format!("http://{}", gateway.address);
         announce(&gateway_url, &format!("http://{}", vendors.address), secrets.key.expose());
-        Ok(Running::Sandbox(gateway, Box::new(vendors)))
+        Ok((Running::Sandbox(gateway, Box::new(vendors)), Reloader::new(sources, MEDIA, values)))
     }
 
     /// A configuration like any operator's; secrets by file.

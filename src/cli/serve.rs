@@ -1,6 +1,7 @@
 //! `tidings serve`: the gateway.
 use super::config::refuse;
 use super::{DONE, LOCKED, REFUSED, USAGE};
+use crate::boot::reload::Reloader;
 use crate::boot::{self, Gateway, Overrides, StartProblem};
 use crate::config::Config;
 use crate::config::load::{Sources, load};
@@ -42,8 +43,9 @@ impl Serve {
         let quoted = |text: String| toml::Value::String(text).to_string();
         flags.extend(self.listen.map(|a| ("listen.public".to_owned(), quoted(a))));
         flags.extend(self.data_dir.map(|d| ("store.data_dir".to_owned(), quoted(d))));
-        let config = match load(&Sources::of_process(self.config, flags), MEDIA) {
-            Ok((config, _)) => config,
+        let sources = Sources::of_process(self.config, flags);
+        let (config, values) = match load(&sources, MEDIA) {
+            Ok(loaded) => loaded,
             Err(problems) => return refuse(&problems),
         };
         if self.check {
@@ -54,7 +56,7 @@ impl Serve {
         run_until_stopped(async move {
             let gateway = boot::start(&config, Overrides::default()).await?;
             announce(&config, &gateway);
-            Ok(Running::Gateway(gateway))
+            Ok((Running::Gateway(gateway), Reloader::new(sources, MEDIA, values)))
         })
     }
 }
@@ -68,6 +70,12 @@ pub(super) enum Running {
 }
 
 impl Running {
+    fn gateway(&self) -> &Gateway {
+        match self {
+            Self::Gateway(gateway) | Self::Sandbox(gateway, _) => gateway,
+        }
+    }
+
     async fn stop(self) {
         match self {
             Self::Gateway(gateway) => gateway.stop().await,
@@ -80,7 +88,10 @@ impl Running {
 }
 
 /// Starts something, waits for SIGINT or SIGTERM, and stops it; a second signal ends at once.
-pub(super) fn run_until_stopped(start: impl Future<Output = Result<Running, StartProblem>>) -> u8 {
+/// SIGHUP meanwhile reloads its configuration.
+pub(super) fn run_until_stopped(
+    start: impl Future<Output = Result<(Running, Reloader), StartProblem>>,
+) -> u8 {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,
@@ -90,20 +101,34 @@ pub(super) fn run_until_stopped(start: impl Future<Output = Result<Running, Star
         }
     };
     runtime.block_on(async {
-        let running = match start.await {
+        // Handled before anything starts: a signal in between must not end the process halfway.
+        let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) = (
+            signal(SignalKind::interrupt()),
+            signal(SignalKind::terminate()),
+            signal(SignalKind::hangup()),
+        ) else {
+            eprintln!("tidings: signals cannot be handled");
+            return REFUSED;
+        };
+        let started = tokio::select! {
+            started = start => started,
+            () = either(&mut interrupt, &mut terminate) => return REFUSED,
+        };
+        let (running, mut reloader) = match started {
             Ok(running) => running,
             Err(problem) => {
                 eprintln!("tidings: {problem}");
                 return if matches!(problem, StartProblem::Locked(_)) { LOCKED } else { REFUSED };
             }
         };
-        let (Ok(mut interrupt), Ok(mut terminate)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
-            eprintln!("tidings: signals cannot be handled");
-            return REFUSED;
-        };
-        either(&mut interrupt, &mut terminate).await;
+        loop {
+            tokio::select! {
+                () = either(&mut interrupt, &mut terminate) => break,
+                _ = hangup.recv() => {
+                    running.gateway().reload(&mut reloader);
+                }
+            }
+        }
         tokio::select! {
             () = running.stop() => {}
             () = either(&mut interrupt, &mut terminate) => {}

@@ -102,8 +102,8 @@ impl Composer {
         let channel = self.channels.get(name).ok_or_else(|| self.unknown_channel())?;
         let send = self.ids.send();
         let (plan, address, rendered) =
-            self.on_channel(request, channel, Some(&send), Mint::Ids(&self.ids), false).await?;
-        let destination = Destination { channel: channel.clone(), address, rendered, send };
+            self.on_channel(request, &channel, Some(&send), Mint::Ids(&self.ids), false).await?;
+        let destination = Destination { channel, address, rendered, send };
         Ok(planned(plan, Some(destination)))
     }
 

@@ -14,9 +14,9 @@ impl Composer {
     pub async fn preview(&self, judged: &Judged) -> Result<Value, Refused> {
         let channels: Vec<_> = match &judged.request.channel {
             Some(name) => {
-                vec![self.channels.get(name).ok_or_else(|| self.unknown_channel())?.clone()]
+                vec![self.channels.get(name).ok_or_else(|| self.unknown_channel())?]
             }
-            None => self.channels.iter().cloned().collect(),
+            None => self.channels.iter().collect(),
         };
         let all = judged.request.channel.is_none();
         let mut rows = Vec::with_capacity(channels.len());

@@ -8,6 +8,7 @@ use contract::{
     AccountConfig, Adapter, ChannelName, Key, KeyDefault, KeyKind, KeyValue, Medium, Registration,
     Word, Words,
 };
+use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -62,6 +63,9 @@ pub struct ChannelConfig {
     pub base_url: Option<String>,
     /// Differences from `[delivery]`.
     pub delivery: ChannelDelivery,
+    /// SHA-256 over everything it is made of, its secrets' values included: two readings with
+    /// equal ones make equal channels.
+    pub fingerprint: [u8; 32],
 }
 
 impl fmt::Debug for ChannelConfig {
@@ -184,8 +188,10 @@ impl Reader<'_> {
         if problems.len() > before {
             return None;
         }
+        let fingerprint = self.fingerprint(&account);
         match (registration.open)(account) {
             Ok(opened) => Some(ChannelConfig {
+                fingerprint,
                 name: channel?,
                 medium: Medium::parse(registration.medium)?,
                 adapter: opened.adapter,
@@ -201,6 +207,28 @@ impl Reader<'_> {
                 None
             }
         }
+    }
+
+    fn fingerprint(&self, account: &AccountConfig) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        let mut add = |text: &str| {
+            hasher.update(text.len().to_be_bytes());
+            hasher.update(text);
+        };
+        add(&self.table.to_string());
+        add(account.public_url.as_deref().unwrap_or_default());
+        // What a reference to a secret leads to may change while the reference stays.
+        for value in account.keys.values() {
+            match value {
+                KeyValue::Secret(secret) => add(secret.expose()),
+                KeyValue::Secrets(secrets) => secrets.iter().for_each(|s| add(s.expose())),
+                KeyValue::Text(_)
+                | KeyValue::Texts(_)
+                | KeyValue::Integer(_)
+                | KeyValue::Flag(_) => {}
+            }
+        }
+        hasher.finalize().into()
     }
 
     fn unknown_keys(&self, registration: &Registration, problems: &mut Problems) {

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 /// The buckets.
 pub struct Rates {
     address: Option<DefaultKeyedRateLimiter<IpAddr>>,
-    key: Option<DefaultKeyedRateLimiter<usize>>,
+    key: Option<DefaultKeyedRateLimiter<u64>>,
     clock: DefaultClock,
 }
 
@@ -43,7 +43,7 @@ impl Rates {
     ///
     /// # Errors
     /// Seconds until there is one.
-    pub fn spend_key(&self, key: usize) -> Result<(), u64> {
+    pub fn spend_key(&self, key: u64) -> Result<(), u64> {
         self.spend(self.key.as_ref(), &key)
     }
 

@@ -1,11 +1,17 @@
 //! One loop per channel: permits decide how many lanes a claim asks for; nothing is claimed
 //! without one. Signals are hints; a look every second, or when the next lane comes due, stands
 //! behind them.
+//!
+//! The registered set may be replaced while the loops run. Each loop looks its channel up before
+//! every claim: a changed one works from then on, a removed one ends its loop once its workers are
+//! done. A loop for a new channel is started by the task that watches the set.
 use super::{Outbox, Point, worker};
 use crate::clock::Millis;
 use crate::registry::Channel;
-use crate::store::{At, Claimed, Lease, Signal};
-use std::sync::Arc;
+use crate::store::{At, Claimed, Lease, QueueName, Signal};
+use contract::ChannelName;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -17,26 +23,90 @@ const POLL: Duration = Duration::from_secs(1);
 
 /// Starts the loops. The set ends when the outbox drains and every worker has stopped.
 pub fn start(outbox: &Arc<Outbox>) -> JoinSet<()> {
-    let mut loops = JoinSet::new();
-    for channel in outbox.channels.iter() {
-        loops.spawn(run(outbox.clone(), channel.clone()));
-    }
-    loops
+    let mut all = JoinSet::new();
+    all.spawn(supervise(outbox.clone()));
+    all
 }
 
-async fn run(outbox: Arc<Outbox>, channel: Arc<Channel>) {
-    let in_flight = Arc::new(Semaphore::new(channel.max_in_flight as usize));
+/// Channels that have a loop.
+type Running = Arc<Mutex<HashSet<ChannelName>>>;
+
+/// Keeps one loop for each registered channel.
+async fn supervise(outbox: Arc<Outbox>) {
+    let mut replaced = outbox.channels.watch();
+    let (mut loops, running) = (JoinSet::new(), Running::default());
+    while !outbox.is_draining() {
+        while loops.try_join_next().is_some() {}
+        for channel in outbox.channels.iter() {
+            let fresh = lock(&running).insert(channel.name.clone());
+            if fresh {
+                loops.spawn(run(outbox.clone(), channel, running.clone()));
+            }
+        }
+        tokio::select! {
+            () = replaced.replaced() => {}
+            () = outbox.wake_on_drain() => {}
+        }
+    }
+    while loops.join_next().await.is_some() {}
+}
+
+fn lock(running: &Running) -> std::sync::MutexGuard<'_, HashSet<ChannelName>> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The channel as it is now. `None` when it is registered no more: then, and in the same moment,
+/// its name is free for another loop.
+fn current(outbox: &Outbox, name: &ChannelName, running: &Running) -> Option<Arc<Channel>> {
+    let mut running = lock(running);
+    let channel = outbox.channels.get(name.as_str());
+    if channel.is_none() {
+        running.remove(name);
+    }
+    channel
+}
+
+/// A channel's permits; a bound lowered by a reload takes effect as permits come back.
+struct InFlight {
+    permits: Arc<Semaphore>,
+    bound: usize,
+    owed: usize,
+}
+
+impl InFlight {
+    fn of(bound: u32) -> Self {
+        let bound = bound as usize;
+        Self { permits: Arc::new(Semaphore::new(bound)), bound, owed: 0 }
+    }
+
+    fn adjust(&mut self, bound: u32) {
+        let bound = bound as usize;
+        let raise = bound.saturating_sub(self.bound);
+        let repaid = raise.min(self.owed);
+        self.permits.add_permits(raise - repaid);
+        self.owed = self.owed - repaid + self.bound.saturating_sub(bound);
+        self.bound = bound;
+        self.owed -= self.permits.forget_permits(self.owed);
+    }
+}
+
+async fn run(outbox: Arc<Outbox>, channel: Arc<Channel>, running: Running) {
+    let mut in_flight = InFlight::of(channel.max_in_flight);
+    let (name, queue) = (channel.name.clone(), channel.queue.clone());
+    drop(channel);
     let mut signals = outbox.store.signals();
     let mut workers = JoinSet::new();
     while !outbox.is_draining() {
         while workers.try_join_next().is_some() {}
-        let Some(permits) = permits(&outbox, &in_flight).await else { break };
+        let Some(permits) = permits(&outbox, &in_flight.permits).await else { break };
+        let Some(channel) = current(&outbox, &name, &running) else { break };
+        in_flight.adjust(channel.max_in_flight);
         let wanted = permits.len();
-        let claimed = claim(&outbox, &channel, wanted).await;
+        let claimed = claim(&outbox, &queue, wanted).await;
         let (leases, next_due) = match claimed {
             Ok(claimed) => (claimed.leases, claimed.next_due),
             Err(error) => {
-                tracing::warn!(channel = %channel.name, error = %error, "no work could be claimed");
+                tracing::warn!(channel = %name, error = %error, "no work could be claimed");
                 (Vec::new(), None)
             }
         };
@@ -45,7 +115,7 @@ async fn run(outbox: Arc<Outbox>, channel: Arc<Channel>) {
             workers.spawn(work(outbox.clone(), channel.clone(), lease, permit));
         }
         if !full {
-            rest(&outbox, &channel, &mut signals, next_due).await;
+            rest(&outbox, &queue, &mut signals, next_due).await;
         }
     }
     while workers.join_next().await.is_some() {}
@@ -83,12 +153,11 @@ impl Outbox {
 
 async fn claim(
     outbox: &Outbox,
-    channel: &Channel,
+    queue: &QueueName,
     wanted: usize,
 ) -> crate::store::StoreResult<Claimed> {
     let tokens = (0..wanted).map(|_| outbox.leases.token(&outbox.settings.node)).collect();
-    let claimed =
-        outbox.store.claim(&channel.queue, tokens, outbox.settings.lease, At::Store).await?;
+    let claimed = outbox.store.claim(queue, tokens, outbox.settings.lease, At::Store).await?;
     outbox.note_look();
     Ok(claimed)
 }
@@ -101,7 +170,7 @@ async fn work(outbox: Arc<Outbox>, channel: Arc<Channel>, lease: Lease, _permits
 /// Waits for a signal of this queue, the next due lane, or a second.
 async fn rest(
     outbox: &Outbox,
-    channel: &Channel,
+    queue: &QueueName,
     signals: &mut tokio::sync::broadcast::Receiver<Signal>,
     next_due: Option<Millis>,
 ) {
@@ -110,7 +179,7 @@ async fn rest(
     let signalled = async {
         loop {
             match signals.recv().await {
-                Ok(Signal::Queue(queue)) if queue == channel.queue => break,
+                Ok(Signal::Queue(woken)) if woken == *queue => break,
                 Ok(_) => {}
                 // Missed signals may have been ours: look.
                 Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => break,
@@ -124,5 +193,25 @@ async fn rest(
         () = signalled => {}
         () = tokio::time::sleep(pause) => {}
         () = outbox.wake_on_drain() => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_changed_by_a_reload_holds_as_permits_come_back() {
+        let mut in_flight = InFlight::of(4);
+        let held: Vec<_> =
+            (0..3).map(|_| in_flight.permits.clone().try_acquire_owned().unwrap()).collect();
+        in_flight.adjust(2);
+        assert_eq!(in_flight.permits.available_permits(), 0, "three of two are under way");
+        drop(held);
+        in_flight.adjust(2);
+        assert_eq!(in_flight.permits.available_permits(), 2);
+        let _one = in_flight.permits.clone().try_acquire_owned().unwrap();
+        in_flight.adjust(6);
+        assert_eq!(in_flight.permits.available_permits(), 5);
     }
 }

@@ -1,25 +1,40 @@
-//! Asking each account who it is: in the background at start, every ten minutes, and on demand.
+//! Asking each account who it is: in the background at start, every ten minutes, when a
+//! reload brings it, and on demand.
 use super::Outbox;
 use crate::registry::Channel;
 use contract::{Health, HealthState};
+use futures_util::StreamExt;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Between probes.
 const EVERY: Duration = Duration::from_secs(600);
+/// Probes under way at once.
+const TOGETHER: usize = 8;
 /// Longest probe.
 pub const BOUND: Duration = Duration::from_secs(10);
 
-/// Probes every channel now and then, until the process ends.
+/// Probes every channel now and then, and those a reload brought at once, until the process ends.
 pub async fn run(outbox: Arc<Outbox>) {
+    let mut replaced = outbox.channels.watch();
+    let mut every = tokio::time::interval(EVERY);
     loop {
-        for channel in outbox.channels.iter() {
-            let found = probe(&outbox, channel).await;
-            if found.state != HealthState::Ok {
-                tracing::warn!(channel = %channel.name, detail = found.detail, "a probe failed");
-            }
-        }
-        tokio::time::sleep(EVERY).await;
+        let all = tokio::select! {
+            _ = every.tick() => true,
+            () = replaced.replaced() => false,
+        };
+        let due = outbox.channels.iter().filter(|channel| all || channel.health().1.is_none());
+        futures_util::stream::iter(due)
+            .for_each_concurrent(TOGETHER, |channel| {
+                let outbox = &outbox;
+                async move {
+                    let found = probe(outbox, &channel).await;
+                    if found.state != HealthState::Ok {
+                        tracing::warn!(channel = %channel.name, detail = found.detail, "a probe failed");
+                    }
+                }
+            })
+            .await;
     }
 }
 

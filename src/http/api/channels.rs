@@ -18,7 +18,7 @@ pub async fn list(call: Call) -> Result<HttpResponse, Refused> {
     Query::read(call.request.query_string(), &[])?;
     let mut rows = Vec::new();
     for channel in call.app.channels.iter() {
-        rows.push(row(&call, channel).await?);
+        rows.push(row(&call, &channel).await?);
     }
     Ok(reply::value(200, &json!({ "channels": rows, "next": null })))
 }
@@ -31,8 +31,8 @@ pub async fn check(call: Call) -> Result<HttpResponse, Refused> {
     let app = &call.app;
     let channel =
         app.channels.get(call.parameter()).ok_or_else(|| app.composer.unknown_channel())?;
-    probes::probe(&app.outbox, channel).await;
-    Ok(reply::value(200, &row(&call, channel).await?))
+    probes::probe(&app.outbox, &channel).await;
+    Ok(reply::value(200, &row(&call, &channel).await?))
 }
 
 async fn row(call: &Call, channel: &Channel) -> Result<Value, Refused> {
