@@ -23,9 +23,9 @@ async function walk(answers: (() => Response)[]) {
       return next();
     },
     random: () => 1,
-    // Pauses are noted and over at once; the watch on a silent line (45 s) never fires.
+    // Pauses are noted and over at once; the watches on a silent line (10 s, 45 s) never fire.
     after: (ms, call) => {
-      if (ms < 45_000) {
+      if (ms !== 45_000 && ms !== 10_000) {
         waits.push(ms);
         queueMicrotask(call);
       }
@@ -83,6 +83,35 @@ test("too many streams: the server's wait is kept and the reason told", async ()
   const { waits, states } = await walk([crowded, gone]);
   assert.deepEqual(waits, [7000]);
   assert.deepEqual(states[1], { kind: "waiting", crowded: true });
+});
+
+test("a line that says nothing is given up, and renewed at once when the network is back", async () => {
+  const watches: (() => void)[] = [];
+  const waits: number[] = [];
+  let tries = 0;
+  const connection = new Connection("/", {
+    // Answers nothing until it is aborted; the third try finds no chat.
+    fetch: (_, init) => {
+      tries += 1;
+      if (tries === 3) return Promise.resolve(gone());
+      return new Promise((_resolve, reject) => init.signal!.addEventListener("abort", () => reject(new Error("aborted"))));
+    },
+    random: () => 1,
+    after: (ms, call) => {
+      if (ms === 10_000) watches.push(call);
+      else if (ms < 10_000) {
+        waits.push(ms);
+        queueMicrotask(call);
+      }
+      return () => {};
+    },
+  }, { events: () => false, state: () => {}, cursor: () => null });
+  const run = connection.run();
+  watches[0]!();
+  while (tries < 2) await new Promise((resolve) => setImmediate(resolve));
+  connection.renew();
+  await run;
+  assert.deepEqual([tries, waits], [3, [1000]]);
 });
 
 test("waits are spread over their upper half", () => {

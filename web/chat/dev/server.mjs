@@ -3,7 +3,7 @@
 //
 //   npm run build && npm run dev [PORT] [empty]
 //
-// What the person writes is answered: "down" breaks the next POST, "cut" ends the stream, "end" ends
+// What the person writes is answered: "down" refuses the next POST, "cut" ends the stream, "end" ends
 // the session, "reset" sends the transcript anew, "broken" appends an unreadable frame.
 import { createServer } from "node:http";
 import { readFile } from "node:fs/promises";
@@ -67,7 +67,7 @@ async function said(request, response) {
   for await (const chunk of request) text += chunk;
   if (down) {
     down = false;
-    return response.destroy();
+    return problem(response, 503, "store_unavailable");
   }
   const body = JSON.parse(text);
   const id = body.client_message_id;

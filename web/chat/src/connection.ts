@@ -26,6 +26,8 @@ export type Listener = {
 
 // One keepalive at its slowest setting (30 s) and half of another: a silent line is a dead one.
 const SILENCE = 45_000;
+// The first line of a stream is written at once.
+const OPENING = 10_000;
 const RETRY = 3000;
 
 type End = { kind: "ended"; retry: number } | { kind: "failed"; wait: number | null; crowded: boolean } | { kind: "stopped" };
@@ -99,7 +101,7 @@ export class Connection {
   async #once(): Promise<End> {
     const abort = new AbortController();
     this.#abort = abort;
-    const watch = { off: this.#world.after(SILENCE, () => abort.abort()) };
+    const watch = { off: this.#world.after(OPENING, () => abort.abort()) };
     const heard = (): void => {
       watch.off();
       watch.off = this.#world.after(SILENCE, () => abort.abort());
@@ -114,6 +116,7 @@ export class Connection {
         credentials: "same-origin",
         signal: abort.signal,
       });
+      heard();
       const refusal = await this.#refusal(response);
       if (refusal !== null) return refusal;
       return await this.#read(response, heard);

@@ -1,6 +1,7 @@
 // The reference at /docs: reads the gateway's own document and nothing else.
 import { readReference, search, type Reference } from "./document.ts";
 import { drawCalls, drawReference, el } from "./draw.ts";
+import { counted } from "./schema.ts";
 import "./style.css";
 
 const place = (id: string): HTMLElement => document.getElementById(id)!;
@@ -22,7 +23,7 @@ async function start(): Promise<void> {
     place("calls").replaceChildren(drawCalls(found.operations));
     place("reference").replaceChildren(...drawReference(found));
     place("found").textContent = field.value.trim() === "" ? "" :
-      `${found.operations.length} calls, ${found.schemas.length} shapes, ${found.codes.length} codes`;
+      [counted(found.operations.length, "call"), counted(found.schemas.length, "shape"), counted(found.codes.length, "code")].join(", ");
   };
   field.addEventListener("input", draw);
   // A link to what the search hides shows everything again.

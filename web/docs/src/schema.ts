@@ -53,8 +53,9 @@ export function facts(schema: Json): string[] {
   return out;
 }
 
-function counted(value: string, one: string): string {
-  return `${value} ${one}${value === "1" ? "" : "s"}`;
+/** `1 item`, `2 items`. */
+export function counted(value: string | number, one: string): string {
+  return `${value} ${one}${String(value) === "1" ? "" : "s"}`;
 }
 
 /** The values of an `enum`, as JSON without the quotes of a plain text. */
