@@ -10,6 +10,7 @@ use crate::config::keys::KeyConfig;
 use crate::config::listen::Network as TrustedNetwork;
 use crate::http::rates::Rates;
 use crate::ids::{Ids, Random};
+use crate::inbox::notices::Notices;
 use crate::inbox::reading::Inbox;
 use crate::metrics::Metrics;
 use crate::outbox::{Faults, Outbox, Parts, Settings as OutboxSettings};
@@ -81,6 +82,13 @@ impl App {
         let channels =
             config.channels.iter().map(|channel| opened(channel, &config.delivery, &network));
         let channels = Arc::new(Channels::new(channels.collect()));
+        let notices = Arc::new(Notices::new(
+            store.clone(),
+            clock.clone(),
+            ids.clone(),
+            metrics.clone(),
+            config.inbox.ring,
+        ));
         let public_url = config.listen.public_url.clone();
         let outbox = Arc::new(Outbox::new(Parts {
             store: store.clone(),
@@ -89,16 +97,19 @@ impl App {
             ids: ids.clone(),
             metrics: metrics.clone(),
             faults,
+            notices,
             settings: OutboxSettings {
                 lease: config.delivery.lease,
                 workers: config.delivery.workers,
                 attempt_bodies: config.delivery.attempt_bodies,
                 public_url: public_url.clone(),
-                node: crate::ids::hex(&ids.random_array::<8>()),
+                node: node(&ids),
                 backlog_max: config.delivery.backlog_max,
                 lane_max: config.delivery.lane_max,
                 ring: config.inbox.ring,
                 audience_ttl: config.inbox.audience_ttl,
+                ready_lane_age: config.delivery.ready_lane_age,
+                digest: config.digest.clone(),
             },
         }));
         Arc::new(Self {
@@ -138,4 +149,12 @@ impl App {
 fn opened(channel: &ChannelConfig, delivery: &DeliveryConfig, network: &Network) -> Channel {
     let wire = Arc::new(network.account(channel.base_url.iter()));
     Channel::new(channel, delivery, wire)
+}
+
+/// This process among all nodes: its host's name and a random part, new at each start.
+fn node(ids: &Ids) -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host: String =
+        host.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
+    format!("{host}-{}", crate::ids::hex(&ids.random_array::<4>()))
 }

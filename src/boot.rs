@@ -14,7 +14,7 @@ use crate::config::store::{RedisConfig, RedisMode};
 use crate::http::router::Face;
 use crate::http::server::{self, Listener};
 use crate::ids::{Ids, Random, SystemRandom};
-use crate::outbox::{Faults, NoFaults, dispatch, janitor, leases, probes, waiting};
+use crate::outbox::{Faults, NoFaults, dispatch, janitor, leases, probes, waiting, watch};
 use crate::store::embedded::{Embedded, Options};
 use crate::store::redis::{self, Redis};
 use crate::store::{Store, StoreError};
@@ -275,6 +275,7 @@ fn run_background(app: &Arc<App>) -> (JoinSet<()>, JoinSet<()>) {
     background.spawn(waiting::hand_on(outbox.clone()));
     background.spawn(janitor::run(outbox.clone()));
     background.spawn(probes::run(outbox.clone()));
+    background.spawn(watch::run(outbox.clone()));
     let rates = app.clone();
     background.spawn(async move {
         loop {

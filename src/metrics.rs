@@ -20,6 +20,10 @@ const DESCRIBED: &[(&str, &str)] = &[
     ("tidings_ladder_refused_total", "Moves the ladder refused."),
     ("tidings_render_defects_total", "Faults only a defect of rendering can cause."),
     ("tidings_store_errors_total", "Store steps that failed."),
+    (
+        "tidings_platform_notify_failures_total",
+        "Entries for the operators that could not be written.",
+    ),
     ("tidings_media_refused_total", "Media refused, by reason."),
     ("tidings_http_requests_total", "Requests by route and status."),
 ];
@@ -54,7 +58,11 @@ fn key(name: &'static str, labels: &[(&'static str, &str)]) -> Key {
 impl Metrics {
     /// Adds one.
     pub fn count(&self, name: &'static str, labels: &[(&'static str, &str)]) {
-        self.recorder.register_counter(&key(name, labels), &META).increment(1);
+        self.add(name, labels, 1);
+    }
+    /// Adds so many; 0 shows the counter from the start.
+    pub fn add(&self, name: &'static str, labels: &[(&'static str, &str)], more: u64) {
+        self.recorder.register_counter(&key(name, labels), &META).increment(more);
     }
     /// Observes seconds.
     pub fn seconds(&self, name: &'static str, labels: &[(&'static str, &str)], seconds: f64) {

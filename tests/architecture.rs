@@ -19,11 +19,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("store", &["clock", "ids"]),
     ("problem", &["store"]),
     ("notification", &["clock"]),
-    ("config", &["auth"]),
+    ("config", &["auth", "ids"]),
     ("auth", &["config", "ids", "problem", "clock"]),
     ("registry", &["config", "clock", "store"]),
     ("sends", &["clock", "config", "ids", "store"]),
-    ("inbox", &["clock", "notification", "store"]),
+    ("inbox", &["clock", "ids", "metrics", "notification", "store"]),
     ("compose", &["auth", "clock", "ids", "problem", "registry", "store"]),
     (
         "outbox",

@@ -52,6 +52,7 @@ impl Gateway {
         };
         let count = keys.len();
         let changes = self.app.adopt(&reread.config.channels, keys);
+        self.app.outbox.note_digest(&reread.config.digest);
         for channel in &reread.config.channels {
             let fresh = |list: &[String]| list.iter().any(|name| name == channel.name.as_str());
             if fresh(&changes.added) || fresh(&changes.changed) {

@@ -22,6 +22,7 @@ pub mod units;
 pub mod values;
 
 use contract::Registration;
+use sha2::{Digest, Sha256};
 use spec::Section;
 use values::{ConfigProblem, Values};
 
@@ -57,6 +58,8 @@ pub struct Config {
     pub keys: Vec<keys::KeyConfig>,
     /// Channels.
     pub channels: Vec<channels::ChannelConfig>,
+    /// What nodes of one deployment compare: a hash of the values that should be the same on all.
+    pub digest: String,
 }
 
 impl Config {
@@ -78,8 +81,23 @@ impl Config {
             delivery: delivery::DeliveryConfig::read(values, &mut problems),
             keys: keys::read(values, &mut problems),
             channels: channels::read(values, public_url.as_deref(), media, &mut problems),
+            digest: digest(values, media),
         };
         check::budgets(&config, &mut problems);
         if problems.is_empty() { Ok(config) } else { Err(problems) }
     }
+}
+
+/// Sections and keys in which nodes of one deployment may differ.
+const OF_ONE_NODE: &[&str] = &["listen.", "store.data_dir", "store.cache"];
+
+/// Sixteen hex digits over the effective values; secrets are masked before, so it tells none.
+fn digest(values: &Values, media: &[&Registration]) -> String {
+    let mut hasher = Sha256::new();
+    for (path, value, _) in load::show(values, media) {
+        if !OF_ONE_NODE.iter().any(|own| path.starts_with(own)) {
+            hasher.update(format!("{path} = {value}\n"));
+        }
+    }
+    crate::ids::hex(&hasher.finalize()[..8])
 }

@@ -4,7 +4,7 @@ use super::Outbox;
 use crate::sends::ladder;
 use crate::sends::log::LogChunk;
 use crate::sends::record::{Actor, SendRecord};
-use crate::store::{Active, At, Commit, Dead, StoreResult, Sweep};
+use crate::store::{Active, At, Commit, Committed, Dead, StoreResult, Sweep};
 use contract::{PartStatus, SendId};
 use std::sync::Arc;
 use std::time::Duration;
@@ -49,9 +49,10 @@ async fn expire(outbox: &Outbox, id: &SendId) -> StoreResult<()> {
         return Ok(());
     }
     ladder::expire(&mut record, Actor::Janitor, now);
-    outbox.store.commit(final_commit(&mut record, rev), At::Store).await?;
-    let labels = [("channel", record.channel.as_str()), ("status", record.status().as_str())];
-    outbox.metrics.count("tidings_sends_total", &labels);
+    let commit = final_commit(&mut record, rev);
+    if outbox.store.commit(commit, At::Store).await? == Committed::Done {
+        outbox.note_end(&record);
+    }
     Ok(())
 }
 

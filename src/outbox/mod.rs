@@ -3,8 +3,9 @@
 //! [`dispatch`] holds one loop per channel: permits, then a claim of as many lanes, then one
 //! [`worker`] per lane. A worker walks a send's parts: render, [`prepare`], begin (in the store
 //! before a byte is written), [`exchange`], note the part at once, decide. [`leases`] keeps claimed
-//! lanes held, [`janitor`] ends what nobody works on, [`waiting`] wakes callers that wait, and
-//! [`open`] is the step that put the send there.
+//! lanes held, [`janitor`] ends what nobody works on, [`waiting`] wakes callers that wait,
+//! [`watch`] looks for what operators should hear of, and [`open`] is the step that put the send
+//! there.
 //!
 //! Facts are merged, decisions are fenced: a provider id is recorded however late it comes, a
 //! retry or a failure counts only from the holder of the lane and the current revision.
@@ -16,15 +17,17 @@ pub mod open;
 pub mod prepare;
 pub mod probes;
 pub mod waiting;
+pub mod watch;
 pub mod worker;
 
 use crate::clock::Clock;
 use crate::ids::Ids;
+use crate::inbox::notices::Notices;
 use crate::metrics::Metrics;
 use crate::registry::Channels;
 use crate::store::Store;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use tokio::sync::{Notify, Semaphore};
 
 /// A named place at which a test may stop the process.
@@ -72,6 +75,8 @@ pub struct Outbox {
     pub metrics: Arc<Metrics>,
     /// Fail points.
     pub faults: Arc<dyn Faults>,
+    /// Tells operators.
+    pub notices: Arc<Notices>,
     /// Bounds.
     pub settings: Settings,
     /// Held lanes.
@@ -80,6 +85,8 @@ pub struct Outbox {
     pub waiting: waiting::Waiting,
     /// Workers of the whole process.
     pub permits: Arc<Semaphore>,
+    endings: watch::Endings,
+    digest: Mutex<String>,
     /// Wakes the dispatchers of this process.
     pub wake: Notify,
     draining: AtomicBool,
@@ -107,6 +114,10 @@ pub struct Settings {
     pub ring: u32,
     /// Lifetime of an audience's slice.
     pub audience_ttl: std::time::Duration,
+    /// A claimable lane that waits longer is told.
+    pub ready_lane_age: std::time::Duration,
+    /// Of the configuration, to compare nodes by.
+    pub digest: String,
 }
 
 /// What an outbox is made of.
@@ -123,6 +134,8 @@ pub struct Parts {
     pub metrics: Arc<Metrics>,
     /// Fail points.
     pub faults: Arc<dyn Faults>,
+    /// Tells operators.
+    pub notices: Arc<Notices>,
     /// Bounds.
     pub settings: Settings,
 }
@@ -135,6 +148,9 @@ impl Outbox {
             permits: Arc::new(Semaphore::new(parts.settings.workers as usize)),
             leases: leases::Leases::default(),
             waiting: waiting::Waiting::default(),
+            notices: parts.notices,
+            endings: watch::Endings::default(),
+            digest: Mutex::new(parts.settings.digest.clone()),
             wake: Notify::new(),
             draining: AtomicBool::new(false),
             looked_at: AtomicI64::new(0),

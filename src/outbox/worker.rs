@@ -12,7 +12,7 @@ use crate::sends::log::StoredExchange;
 use crate::sends::record::{AttemptSummary, provider_hash};
 use crate::store::{At, Committed, Lease, Noted, ProviderRef, StoreError};
 use contract::{
-    Address, Content, FaultKind, Outcome, Part, PartStatus, Rank, RenderCtx, SendFault,
+    Address, Content, FaultKind, Outcome, Part, PartStatus, Rank, RenderCtx, SendFault, SendId,
 };
 use futures_util::FutureExt;
 use kit::redact::Exchange;
@@ -96,12 +96,18 @@ async fn take_up<'a>(
             None
         }
         (None, _) => {
-            outbox.metrics.count("tidings_poison_total", &[("queue", "out")]);
             tracing::error!(channel = %channel.name, "an item without a readable record is buried");
+            outbox.note_poison(&channel.name, &item_id(&lease.item), "record_unreadable");
             log_store(outbox.store.bury(&held.hold, "record_unreadable", At::Store).await);
             None
         }
     }
+}
+
+/// The id an item is, or nothing where it is none: an item's bytes are nobody's to read.
+fn item_id(item: &[u8]) -> String {
+    let id = std::str::from_utf8(item).ok().and_then(SendId::parse);
+    id.map_or_else(String::new, |id| id.as_str().to_owned())
 }
 
 fn log_store<T>(result: Result<T, StoreError>) {
@@ -130,8 +136,8 @@ impl<'a> Work<'a> {
     /// Five workers died over this head: the send ends, its bytes are kept for the operator.
     async fn poisoned(&mut self) {
         let (outbox, channel) = (self.outbox, self.channel);
-        outbox.metrics.count("tidings_poison_total", &[("queue", "out")]);
         tracing::error!(send.id = %self.record.id, channel = %channel.name, "a send is poison");
+        outbox.note_poison(&channel.name, self.record.id.as_str(), "poison");
         let now = outbox.now();
         if let Some(part) = self.record.next_part() {
             if self.record.parts[part].status == PartStatus::Sending {
@@ -395,7 +401,7 @@ impl<'a> Work<'a> {
             };
             match written {
                 Ok(Committed::Done) => {
-                    self.ended(&record);
+                    self.outbox.note_end(&record);
                     return Flow::Stop;
                 }
                 Ok(Committed::Conflict(value)) => {
@@ -442,7 +448,7 @@ impl<'a> Work<'a> {
                     self.rev += 1;
                     self.accepted_in(&record, now);
                     if last {
-                        self.ended(&record);
+                        self.outbox.note_end(&record);
                         return Flow::Stop;
                     }
                     self.record = record;
@@ -474,22 +480,6 @@ impl<'a> Work<'a> {
         let seconds = record.created_at.until(now).as_secs_f64();
         let labels = [("channel", self.channel.name.as_str())];
         self.outbox.metrics.seconds("tidings_accept_seconds", &labels, seconds);
-    }
-
-    fn ended(&self, record: &SendRecord) {
-        if !record.is_final() {
-            return;
-        }
-        let labels =
-            [("channel", self.channel.name.as_str()), ("status", record.status().as_str())];
-        self.outbox.metrics.count("tidings_sends_total", &labels);
-        if record.is_dead_letter() {
-            let code = record.fault.as_ref().map_or("none", |fault| fault.code.as_str());
-            tracing::warn!(
-                send.id = %record.id, channel = %self.channel.name, status = %record.status(),
-                fault = code, "a send ended without being accepted"
-            );
-        }
     }
 
     fn metrics(&self, attempted: &Attempted, elapsed: Duration) {

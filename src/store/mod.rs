@@ -12,6 +12,7 @@
 //! | [`Inbox`] | the shared ring, audience slices, bodies |
 //! | [`Idempotency`] | kept answers |
 //! | [`MediaShelf`] | media bytes and their lifetimes |
+//! | [`Oversight`] | which notices may be written, which nodes live, how the server is doing |
 //! | [`Upkeep`] | sweeps, wake signals, health |
 //!
 //! Three stores keep this contract: [`embedded`] (one process, a file), [`redis`] (any number of
@@ -22,9 +23,11 @@
 //! lost answer.
 pub mod embedded;
 pub mod model;
+mod oversight;
 mod records;
 pub mod redis;
 mod steps;
 
+pub use oversight::*;
 pub use records::*;
 pub use steps::*;

@@ -1,4 +1,5 @@
 //! The traits whose steps are not writes of one send record, and the types they exchange.
+use super::oversight::Oversight;
 use super::records::{OpenSend, Records};
 use crate::clock::Millis;
 use async_trait::async_trait;
@@ -35,11 +36,20 @@ pub type StoreResult<T> = Result<T, StoreError>;
 
 /// Everything the gateway keeps.
 pub trait Store:
-    Opening + Queue + Records + Inbox + Idempotency + MediaShelf + Upkeep + Send + Sync
+    Opening + Queue + Records + Inbox + Idempotency + MediaShelf + Oversight + Upkeep + Send + Sync
 {
 }
 impl<T> Store for T where
-    T: Opening + Queue + Records + Inbox + Idempotency + MediaShelf + Upkeep + Send + Sync
+    T: Opening
+        + Queue
+        + Records
+        + Inbox
+        + Idempotency
+        + MediaShelf
+        + Oversight
+        + Upkeep
+        + Send
+        + Sync
 {
 }
 

@@ -5,6 +5,7 @@ mod idempotency;
 mod inbox;
 mod limits;
 mod media;
+mod notices;
 mod operations;
 mod owned;
 mod refusals;

@@ -11,7 +11,8 @@
 //! - `writer` is the thread and its group commit; `step` is one step at work: it decides over a view
 //!   it cannot change and leaves a plan that the writer carries out.
 //! - `lanes` is the part of the queues that lives in memory: which lane is ready, delayed, leased.
-//! - `opening`, `queue`, `records`, `inbox`, `idempotency`, `media`, `sweep` implement the traits.
+//! - `opening`, `queue`, `records`, `inbox`, `idempotency`, `media`, `oversight`, `sweep`
+//!   implement the traits.
 //!
 //! Life of one notification: [`Opening::open`](super::Opening::open) becomes a step; the writer runs
 //! it with others over one write transaction, commits with one flush, answers. A worker's claim
@@ -25,6 +26,7 @@ mod inbox;
 mod lanes;
 mod media;
 mod opening;
+mod oversight;
 mod queue;
 mod records;
 mod rows;

@@ -78,6 +78,10 @@ tables! {
     Media = "med",
     /// Expiry, media id.
     MediaExpiry = "med_exp",
+    /// Kind, scope of a notice → when it may be told again, occurrences untold.
+    Notice = "ntc",
+    /// Node → when it was seen, what it says.
+    Node = "nodes",
 }
 
 /// How many tables there are.

@@ -6,6 +6,7 @@
 mod inbox;
 mod lanes;
 mod media;
+mod oversight;
 mod records;
 
 use super::records::SendIndex;
@@ -70,6 +71,8 @@ struct State {
     turn: u64,
     poison: Vec<Poison>,
     media: BTreeMap<MediaId, (MediaRow, Bytes)>,
+    notices: BTreeMap<(String, String), (Millis, u64)>,
+    nodes: BTreeMap<String, (Millis, String)>,
 }
 
 /// A stored notification.

@@ -40,6 +40,7 @@ impl Keys {
             Fixed::MediaBytes => "med_bytes",
             Fixed::Poison => "q:bad",
             Fixed::Probe => "probe",
+            Fixed::Nodes => "nodes",
             Fixed::Wake => "wake",
             Fixed::Events => "evt",
         })
@@ -102,6 +103,11 @@ impl Keys {
         self.queue(&hold.queue, &hold.lane)
     }
 
+    /// The limiter of a notice.
+    pub(super) fn notice(&self, kind: &str, scope: &str) -> String {
+        self.key(&format!("ntc:{kind}:{scope}"))
+    }
+
     /// The row of media.
     pub(super) fn media(&self, id: &MediaId) -> String {
         self.key(&format!("med:{}", id.as_str()))
@@ -125,6 +131,7 @@ pub(super) enum Fixed {
     MediaBytes,
     Poison,
     Probe,
+    Nodes,
     Wake,
     Events,
 }

@@ -5,7 +5,7 @@
 //!   happens when it is lost, `dial` the ways to make one, `reply` how answers are read.
 //! - `start` checks the server before it is used; `signals` listens for wake-ups on a connection of
 //!   its own.
-//! - `opening`, `queue`, `records`, `inbox`, `media`, `upkeep` implement the traits.
+//! - `opening`, `queue`, `records`, `inbox`, `media`, `oversight`, `upkeep` implement the traits.
 //!
 //! What is stored is opaque: a script compares revisions and moves bytes. Where it must know more
 //! the store adds its own bytes to a value and takes them off again when it is read: a record
@@ -22,6 +22,7 @@ mod keys;
 mod link;
 mod media;
 mod opening;
+mod oversight;
 mod queue;
 mod records;
 mod reply;

@@ -68,6 +68,9 @@ scripts! {
     SweepSlices "sweep_slices" [INBOX];
     SweepKept "sweep_kept" [];
     Overdue "overdue" [];
+    Announce "announce" [];
+    Beat "beat" [];
+    Condition "condition" [];
 }
 
 impl Step {

@@ -77,7 +77,7 @@ fn reason(error: &RedisError) -> String {
 }
 
 /// The value of a field of INFO.
-fn field<'i>(info: &'i str, name: &str) -> Option<&'i str> {
+pub(super) fn field<'i>(info: &'i str, name: &str) -> Option<&'i str> {
     info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
 
