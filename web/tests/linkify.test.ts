@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linkify, plain } from "../chat/src/linkify.ts";
+import { direction, linkify, plain } from "../chat/src/linkify.ts";
 import { degrees, imageAddress, mapAddress, webAddress } from "../chat/src/href.ts";
 
 const links = (text: string): string[] => linkify(text).filter((r) => r.href !== null).map((r) => r.text);
@@ -51,6 +51,11 @@ test("wb_20: only web addresses are opened", () => {
 
 test("a forced reading direction is taken out, everything else stays", () => {
   assert.equal(plain("a\u202Eb\u202Dc\u2068\u05d0\u2069\u200fd"), "abc\u2068\u05d0\u2069\u200fd");
+});
+
+test("a text reads from the side of its first letter", () => {
+  const cases: [string, string][] = [["مرحبا", "rtl"], ["1: שלום abc", "rtl"], ["abc שלום", "ltr"], ["123", "ltr"], ["", "ltr"], ["\u{1e900}", "rtl"]];
+  for (const [text, side] of cases) assert.equal(direction(text), side, text);
 });
 
 test("a place becomes a map's address", () => {

@@ -7,6 +7,7 @@ import { Heading } from "./Heading.tsx";
 import { Log } from "./Log.tsx";
 import type { Page } from "./page.ts";
 import { Outbox, post, sayingId } from "./say.ts";
+import type { StreamEvent } from "./sse.ts";
 import { advance, EMPTY, type Saying, type Step, type Transcript } from "./transcript.ts";
 
 const WORLD: World = {
@@ -79,10 +80,22 @@ function useStream(base: string, step: (step: Step) => void, setLink: (state: Li
     // The connection asks for the cursor at once, before any drawing: it has a transcript of its own
     // to read it from.
     let seen = EMPTY;
+    // A long backlog comes in many pieces: they are drawn some at a time, the rest as it comes.
+    let waiting: StreamEvent[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const draw = (): void => {
+      clearTimeout(timer);
+      timer = undefined;
+      const events = waiting;
+      waiting = [];
+      step({ kind: "stream", events });
+    };
     const connection = new Connection(`${base}/stream`, WORLD, {
       events: (events) => {
         seen = advance(seen, { kind: "stream", events });
-        step({ kind: "stream", events });
+        waiting.push(...events);
+        if (seen.ready && seen.rebuilt === null) draw();
+        else timer ??= setTimeout(draw, 250);
         return seen.closed;
       },
       state: setLink,

@@ -3,7 +3,7 @@ import { Component, type ComponentChildren } from "preact";
 import type { Frame } from "./frame.ts";
 import { Choice } from "./Choice.tsx";
 import { SentIcon } from "./icons.tsx";
-import { linkify, plain } from "./linkify.ts";
+import { direction, linkify, plain } from "./linkify.ts";
 import { MediaItem } from "./Media.tsx";
 import type { Page } from "./page.ts";
 import { PlaceCard } from "./Place.tsx";
@@ -22,12 +22,12 @@ export class Bubble extends Component<Props> {
   override render({ frame, context }: Props) {
     const mine = frame.dir === "in";
     return (
-      <Shell mine={mine} at={frame.at} sent={mine}>
+      <Shell mine={mine} at={frame.at} sent={mine} dir={direction(frame.text)}>
         {frame.header !== undefined && <MediaItem item={frame.header} page={context.page} />}
         {frame.media.map((item, n) => <MediaItem key={n} item={item} page={context.page} />)}
         {frame.location !== undefined && <PlaceCard place={frame.location} mapLink={context.page.mapLink} />}
         <Text text={frame.text} />
-        {frame.form && <p class="unshown">A form came here, which this page cannot show yet.</p>}
+        {frame.form && <p class="unshown" dir="ltr">A form came here, which this page cannot show yet.</p>}
         <Choice frame={frame} context={context} />
         {frame.footer !== "" && <p class="footer" dir="auto">{plain(frame.footer)}</p>}
       </Shell>
@@ -47,11 +47,11 @@ export function BrokenBubble() {
 export function SayingBubble({ saying, again, over }: { saying: Saying; again: (s: Saying) => void; over: boolean }) {
   const failed = saying.state === "failed" || saying.state === "refused";
   return (
-    <Shell mine at={saying.at} sent={saying.state === "sent"} greyed={saying.state === "sending"} failed={failed}>
+    <Shell mine at={saying.at} dir={direction(saying.text)} sent={saying.state === "sent"} greyed={saying.state === "sending"} failed={failed}>
       <Text text={saying.text} />
       {saying.state === "sending" && <span class="unseen">Sending</span>}
       {failed && (
-        <p class="failure" role="alert">
+        <p class="failure" dir="ltr" role="alert">
           <span>Not sent{saying.reason !== "" ? `. ${saying.reason}` : ""}</span>
           {saying.state === "failed" && !over && (
             <>
@@ -69,19 +69,20 @@ type ShellProps = {
   mine: boolean;
   at: string;
   sent: boolean;
+  dir: "ltr" | "rtl";
   greyed?: boolean;
   failed?: boolean;
   children: ComponentChildren;
 };
 
-function Shell({ mine, at, sent, greyed = false, failed = false, children }: ShellProps) {
+function Shell({ mine, at, sent, dir, greyed = false, failed = false, children }: ShellProps) {
   const kind = ["bubble", mine ? "mine" : "theirs", greyed && "greyed", failed && "failed"].filter(Boolean).join(" ");
   return (
     // What the person said themselves is not read out to them again.
-    <div class={kind} {...(mine ? { "aria-live": "off" as const } : {})}>
+    <div class={kind} dir={dir} {...(mine ? { "aria-live": "off" as const } : {})}>
       <span class="unseen">{mine ? "You:" : "They:"}</span>
       {children}
-      <p class="stamp">
+      <p class="stamp" dir="ltr">
         <time dateTime={at} title={WHOLE.format(new Date(at))}>{CLOCK.format(new Date(at))}</time>
         {mine && sent && <><SentIcon /><span class="unseen">Sent</span></>}
       </p>

@@ -20,7 +20,7 @@ export function Choice({ frame, context }: Props) {
         </div>
       )}
       {frame.sections.map((section, n) =>
-        section === null ? <p class="unshown" key={n}>Choices came here that cannot be shown.</p> : (
+        section === null ? <p class="unshown" dir="ltr" key={n}>Choices came here that cannot be shown.</p> : (
           <section class="rows" key={n} role="group" aria-label={plain(section.title) || "Choices"}>
             {section.title !== "" && <h3 dir="auto">{plain(section.title)}</h3>}
             {section.rows.map((row, m) => <ReplyButton key={m} reply={row} context={context} look="row" />)}
@@ -32,7 +32,7 @@ export function Choice({ frame, context }: Props) {
 }
 
 function ReplyButton({ reply, context, look }: { reply: Part<Reply>; context: BubbleContext; look: "chip" | "row" }) {
-  if (reply === null) return <p class="unshown">A choice came here that cannot be shown.</p>;
+  if (reply === null) return <p class="unshown" dir="ltr">A choice came here that cannot be shown.</p>;
   return (
     <button type="button" class={look} disabled={context.over} onClick={() => context.tap(reply.id, reply.text)}>
       <bdi class="choice-label">{plain(reply.text)}</bdi>
@@ -46,7 +46,7 @@ function LinkButton({ link, origin }: { link: Link; origin: string }) {
   const words = (
     <span class="choice-words">
       <bdi class="choice-label">{plain(link.label)}</bdi>
-      <span class="choice-description">{url?.host ?? "no web address"}</span>
+      <span class="choice-description" dir="ltr">{url?.host ?? "no web address"}</span>
     </span>
   );
   if (url === null) return <span class="chip link dead">{words}</span>;

@@ -10,7 +10,7 @@ type Props = { item: Part<Media>; page: Page };
 
 export function MediaItem({ item, page }: Props) {
   const [broken, setBroken] = useState(false);
-  if (item === null) return <p class="unshown">Something came here that cannot be shown.</p>;
+  if (item === null) return <p class="unshown" dir="ltr">Something came here that cannot be shown.</p>;
   const url = webAddress(item.url, page.origin)?.href ?? null;
   const failed = (): void => setBroken(true);
   const caption = plain(item.caption);
@@ -68,7 +68,7 @@ function Card({ item, page, icon, note }: { item: Media; page: Page; icon: "file
       <span class="card-words">
         <bdi class="card-label">{label}</bdi>
         {under !== "" && <bdi class="card-caption">{under}</bdi>}
-        <span class="host">{[url?.host ?? "no web address", note].filter(Boolean).join(" · ")}</span>
+        <span class="host" dir="ltr">{[url?.host ?? "no web address", note].filter(Boolean).join(" · ")}</span>
       </span>
     </>
   );

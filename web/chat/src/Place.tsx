@@ -5,7 +5,7 @@ import { PinIcon } from "./icons.tsx";
 import { plain } from "./linkify.ts";
 
 export function PlaceCard({ place, mapLink }: { place: Part<Place>; mapLink: string }) {
-  if (place === null) return <p class="unshown">A place came here that cannot be shown.</p>;
+  if (place === null) return <p class="unshown" dir="ltr">A place came here that cannot be shown.</p>;
   const { latitude, longitude } = place;
   const map = mapAddress(mapLink, latitude, longitude);
   return (
@@ -14,7 +14,7 @@ export function PlaceCard({ place, mapLink }: { place: Part<Place>; mapLink: str
       <span class="card-words">
         {place.name !== "" && <bdi class="card-label">{plain(place.name)}</bdi>}
         {place.address !== "" && <bdi class="card-caption">{plain(place.address)}</bdi>}
-        <span class="host">{degrees(latitude)}, {degrees(longitude)}</span>
+        <span class="host" dir="ltr">{degrees(latitude)}, {degrees(longitude)}</span>
         {map !== null && <a href={map} target="_blank" rel="noreferrer noopener">Open the map</a>}
       </span>
     </div>

@@ -52,3 +52,9 @@ function count(text: string, one: string): number {
 export function plain(text: string): string {
   return text.replace(/[\u202d\u202e]/gu, "");
 }
+
+/** The side a text reads from, by its first letter that has one, as `dir="auto"` decides it. */
+export function direction(text: string): "ltr" | "rtl" {
+  const letter = /\p{L}/u.exec(text)?.[0] ?? "";
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\u{10800}-\u{10fff}]|[\u{1e800}-\u{1efff}]/u.test(letter) ? "rtl" : "ltr";
+}
