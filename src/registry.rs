@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 /// Every medium.
-pub const MEDIA: &[&Registration] = &[&telegram::REGISTRATION];
+pub const MEDIA: &[&Registration] = &[&telegram::REGISTRATION, &web::REGISTRATION];
 
 /// One registered channel, ready to work.
 pub struct Channel {

@@ -4,6 +4,7 @@ use super::delivery::{OnAmbiguous, check_schedule};
 use super::spec::Kind;
 use super::units;
 use super::values::{Problems, Values, add, kind_problem, strings};
+use bytes::Bytes;
 use contract::{
     AccountConfig, Adapter, ChannelName, Key, KeyDefault, KeyKind, KeyValue, Medium, Registration,
     Word, Words,
@@ -11,6 +12,7 @@ use contract::{
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 use toml::{Table, Value};
@@ -334,7 +336,7 @@ impl Reader<'_> {
             if key.default == KeyDefault::Required {
                 add(problems, path, format!("is required: {}", key.doc));
             }
-            return default_of(key.default);
+            return default_of(key);
         };
         let typed = match (key.kind, given) {
             (KeyKind::Text, Value::String(text)) => Ok(KeyValue::Text(text.clone())),
@@ -354,6 +356,14 @@ impl Reader<'_> {
                     secrets.iter().map(|text| self.values.secret(text)).collect();
                 resolved.map(KeyValue::Secrets)
             }
+            (KeyKind::Duration, Value::String(text)) => units::duration(text)
+                .map(KeyValue::Duration)
+                .ok_or_else(|| format!("must be {}", kind_words(key.kind))),
+            (KeyKind::Table(members), Value::Table(table)) => {
+                members_of(table, members).map(KeyValue::Table)
+            }
+            (KeyKind::File { .. }, Value::String(path)) if path.is_empty() => return None,
+            (KeyKind::File { max }, Value::String(path)) => file(path, max).map(KeyValue::File),
             (kind, _) => Err(format!("must be {}", kind_words(kind))),
         };
         typed.map_err(|detail| add(problems, path, detail)).ok()
@@ -367,12 +377,44 @@ fn kind_words(kind: KeyKind) -> &'static str {
         KeyKind::Integer => "a whole number",
         KeyKind::Flag => "true or false",
         KeyKind::Secret => "a secret: \"env:NAME\", \"file:PATH\" or inline",
+        KeyKind::Duration => "a duration such as \"30d\"",
+        KeyKind::Table(_) => "a table of strings",
+        KeyKind::File { .. } => "the path of a file",
         KeyKind::Secrets => "a list of at most 4 secrets: \"env:NAME\", \"file:PATH\" or inline",
     }
 }
 
-fn default_of(default: KeyDefault) -> Option<KeyValue> {
-    match default {
+/// The texts of a table whose members are all known; empty ones are left out.
+fn members_of(table: &Table, members: &[&str]) -> Result<BTreeMap<String, String>, String> {
+    let needed = || format!("must be a table of strings with the members {}", members.join(", "));
+    let mut found = BTreeMap::new();
+    for (name, value) in table {
+        let text =
+            value.as_str().filter(|_| members.contains(&name.as_str())).ok_or_else(needed)?;
+        if !text.is_empty() {
+            found.insert(name.clone(), text.to_owned());
+        }
+    }
+    Ok(found)
+}
+
+/// A file's bytes, at most `max`.
+fn file(path: &str, max: u64) -> Result<Bytes, String> {
+    let unread = |error: std::io::Error| format!("the file cannot be read: {}", error.kind());
+    let file = std::fs::File::open(path).map_err(unread)?;
+    let mut bytes = Vec::new();
+    file.take(max + 1).read_to_end(&mut bytes).map_err(unread)?;
+    if bytes.len() as u64 > max {
+        return Err(format!("the file may hold at most {max} bytes"));
+    }
+    Ok(bytes.into())
+}
+
+fn default_of(key: &Key) -> Option<KeyValue> {
+    match key.default {
+        KeyDefault::Text(text) if key.kind == KeyKind::Duration => {
+            units::duration(text).map(KeyValue::Duration)
+        }
         KeyDefault::Required | KeyDefault::None | KeyDefault::Empty => None,
         KeyDefault::Text(text) => Some(KeyValue::Text(text.to_owned())),
         KeyDefault::Integer(n) => Some(KeyValue::Integer(n)),

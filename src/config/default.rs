@@ -74,7 +74,11 @@ fn key_default(medium: &str, key: &Key) -> String {
             format!("\"env:{}_{}\"", medium.to_uppercase(), key.name.to_uppercase())
         }
         (_, KeyKind::Secrets | KeyKind::Texts) => "[]".to_owned(),
-        (_, KeyKind::Text) => "\"\"".to_owned(),
+        (_, KeyKind::Text | KeyKind::File { .. } | KeyKind::Duration) => "\"\"".to_owned(),
+        (_, KeyKind::Table(members)) => {
+            let members: Vec<_> = members.iter().map(|name| format!("{name} = \"\"")).collect();
+            format!("{{{}}}", members.join(", "))
+        }
         (_, KeyKind::Integer) => "0".to_owned(),
         (_, KeyKind::Flag) => "false".to_owned(),
     }

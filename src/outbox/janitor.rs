@@ -79,7 +79,7 @@ pub(super) fn final_commit(record: &mut SendRecord, rev: u64) -> Commit {
 }
 
 async fn sweep(outbox: &Outbox) {
-    for what in [Sweep::Media, Sweep::Slices, Sweep::Idempotency] {
+    for what in [Sweep::Media, Sweep::Slices, Sweep::Idempotency, Sweep::Conversations] {
         loop {
             match outbox.store.sweep(what, ROWS, At::Store).await {
                 Ok(rows) if rows == ROWS as u64 => {}

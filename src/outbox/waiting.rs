@@ -66,7 +66,7 @@ pub async fn hand_on(outbox: Arc<Outbox>) {
     loop {
         match signals.recv().await {
             Ok(Signal::Send(send)) => outbox.waiting.wake(&send),
-            Ok(Signal::Queue(_)) => {}
+            Ok(Signal::Queue(_) | Signal::Frame(..)) => {}
             Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {
                 outbox.waiting.release_all();
             }

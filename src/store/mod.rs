@@ -13,6 +13,8 @@
 //! | [`Idempotency`] | kept answers |
 //! | [`MediaShelf`] | media bytes and their lifetimes |
 //! | [`Oversight`] | which notices may be written, which nodes live, how the server is doing |
+//! | [`Chat`] | visitors of the web chat and their transcripts |
+//! | [`Conversations`] | inbound messages and threads |
 //! | [`Upkeep`] | sweeps, wake signals, health |
 //!
 //! Three stores keep this contract: [`embedded`] (one process, a file), [`redis`] (any number of
@@ -21,6 +23,7 @@
 //! Every step that depends on time takes [`At`]: the product passes [`At::Store`] (the store's own
 //! clock decides), the contract suite passes times of its own. Every step may be repeated after a
 //! lost answer.
+mod chat;
 pub mod embedded;
 pub mod model;
 mod oversight;
@@ -29,5 +32,6 @@ pub mod redis;
 mod steps;
 
 pub use oversight::*;
+pub use chat::*;
 pub use records::*;
 pub use steps::*;

@@ -1,10 +1,11 @@
 //! The traits whose steps are not writes of one send record, and the types they exchange.
 use super::oversight::Oversight;
+use super::chat::{Chat, Conversations};
 use super::records::{OpenSend, Records};
 use crate::clock::Millis;
 use async_trait::async_trait;
 use bytes::Bytes;
-use contract::{ChannelName, MediaId, NotificationId, SendId};
+use contract::{ChannelName, MediaId, NotificationId, SendId, VisitorId};
 use std::time::Duration;
 use tokio::sync::broadcast;
 
@@ -36,7 +37,18 @@ pub type StoreResult<T> = Result<T, StoreError>;
 
 /// Everything the gateway keeps.
 pub trait Store:
-    Opening + Queue + Records + Inbox + Idempotency + MediaShelf + Oversight + Upkeep + Send + Sync
+    Opening
+    + Queue
+    + Records
+    + Inbox
+    + Idempotency
+    + MediaShelf
+    + Oversight
+    + Chat
+    + Conversations
+    + Upkeep
+    + Send
+    + Sync
 {
 }
 impl<T> Store for T where
@@ -47,6 +59,8 @@ impl<T> Store for T where
         + Idempotency
         + MediaShelf
         + Oversight
+        + Chat
+        + Conversations
         + Upkeep
         + Send
         + Sync
@@ -373,6 +387,8 @@ pub enum Signal {
     Queue(QueueName),
     /// A watched send record was written.
     Send(SendId),
+    /// A frame was appended to a visitor's transcript.
+    Frame(ChannelName, VisitorId),
 }
 
 /// What a sweep removes.
@@ -384,6 +400,8 @@ pub enum Sweep {
     Slices,
     /// Kept answers past their deadline.
     Idempotency,
+    /// Visitor sessions, transcripts, claims, inbound messages and threads past their deadline.
+    Conversations,
 }
 
 /// Sweeps, signals, health.

@@ -8,8 +8,10 @@ use crate::ids::ChannelName;
 use crate::refusal::Address;
 use crate::secret::Secret;
 use crate::words::Words;
+use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// One configuration key of a medium.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,15 @@ pub enum KeyKind {
     Secret,
     /// Up to four secrets, newest first.
     Secrets,
+    /// A duration such as `30d`.
+    Duration,
+    /// A table of texts with these members.
+    Table(&'static [&'static str]),
+    /// A path; the adapter is given the file's bytes.
+    File {
+        /// Most bytes.
+        max: u64,
+    },
 }
 
 /// A key's default.
@@ -73,6 +84,12 @@ pub enum KeyValue {
     Secret(Secret),
     /// Secrets, newest first.
     Secrets(Vec<Secret>),
+    /// A duration.
+    Duration(Duration),
+    /// Texts by member; a member that is absent or empty is left out.
+    Table(BTreeMap<String, String>),
+    /// A file's bytes.
+    File(Bytes),
 }
 
 /// A problem with one key.
@@ -143,6 +160,30 @@ impl AccountConfig {
             _ => None,
         }
     }
+    /// A duration.
+    #[must_use]
+    pub fn duration(&self, key: &str) -> Option<Duration> {
+        match self.keys.get(key) {
+            Some(KeyValue::Duration(duration)) => Some(*duration),
+            _ => None,
+        }
+    }
+    /// A member of a table.
+    #[must_use]
+    pub fn member(&self, key: &str, member: &str) -> Option<&str> {
+        match self.keys.get(key) {
+            Some(KeyValue::Table(table)) => table.get(member).map(String::as_str),
+            _ => None,
+        }
+    }
+    /// A file's bytes.
+    #[must_use]
+    pub fn file(&self, key: &str) -> Option<&Bytes> {
+        match self.keys.get(key) {
+            Some(KeyValue::File(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
     /// A list of secrets; empty when absent.
     #[must_use]
     pub fn secrets(&self, key: &str) -> &[Secret] {
@@ -188,7 +229,12 @@ impl Registration {
             KeyKind::Secret => KeyValue::Secret(Secret::new(text)),
             KeyKind::Secrets => KeyValue::Secrets(vec![Secret::new(text)]),
             KeyKind::Texts => KeyValue::Texts(vec![text.to_owned()]),
-            KeyKind::Text | KeyKind::Integer | KeyKind::Flag => KeyValue::Text(text.to_owned()),
+            KeyKind::Text
+            | KeyKind::Integer
+            | KeyKind::Flag
+            | KeyKind::Duration
+            | KeyKind::Table(_)
+            | KeyKind::File { .. } => KeyValue::Text(text.to_owned()),
         };
         let given = |key: &Key| sample.keys.iter().find(|(name, _)| *name == key.name);
         let keys = self.keys.iter().filter_map(|key| {

@@ -9,6 +9,7 @@ use crate::door::Door;
 use crate::fault::{FaultKind, SendFault};
 use crate::ids::SendId;
 use crate::outcome::Outcome;
+use crate::page::ChatPage;
 use crate::part::{Need, Part};
 use crate::refusal::{Address, Refusal};
 use crate::secret::Secrets;
@@ -137,6 +138,11 @@ pub trait Adapter: Send + Sync {
     /// The verification and reading of this medium's webhooks; `None` when the account has no
     /// door (no secret is configured, or the medium has none).
     fn door(&self) -> Option<&dyn Door> {
+        None
+    }
+
+    /// The page people use, when the medium is this gateway's own.
+    fn page(&self) -> Option<&ChatPage> {
         None
     }
 

@@ -7,7 +7,8 @@
 //! - what a medium can do with it: [`capability`], [`limits`], [`descriptor`];
 //! - what goes over the wire: [`part`], [`wire`], and what came back: [`fault`], [`outcome`];
 //! - what the medium tells us later: [`door`], [`inbound`], [`receipt`];
-//! - what an operator configures: [`account`], [`secret`], [`words`].
+//! - what an operator configures: [`account`], [`secret`], [`words`], and for a medium whose page
+//!   this gateway serves itself, [`page`].
 pub mod account;
 pub mod adapter;
 pub mod capability;
@@ -19,6 +20,7 @@ pub mod ids;
 pub mod inbound;
 pub mod limits;
 pub mod outcome;
+pub mod page;
 pub mod part;
 pub mod receipt;
 pub mod refusal;
@@ -43,6 +45,7 @@ pub use ids::{
 };
 pub use limits::{Limit, LimitName, Limits, Unit};
 pub use outcome::Outcome;
+pub use page::{Avatar, ChatPage, ShowAddress};
 pub use part::{Alternate, Facts, Frame, Need, Part, PartKind, Payload};
 pub use receipt::{PartStatus, Rank, ReceiptName, ReceiptReading};
 pub use refusal::{Address, Problem, Refusal, RefusalStatus};

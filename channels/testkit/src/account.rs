@@ -6,6 +6,7 @@ use contract::{
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Keys every channel has, and the two settings of the gateway an adapter is told.
 const COMMON: &[&str] =
@@ -102,11 +103,23 @@ fn typed(kind: KeyKind, value: &Value) -> KeyValue {
         KeyKind::Flag => KeyValue::Flag(value.as_bool().expect("true or false")),
         KeyKind::Secret => KeyValue::Secret(Secret::new(text_of(value))),
         KeyKind::Secrets => KeyValue::Secrets(texts(value).into_iter().map(Secret::new).collect()),
+        // Whole seconds; the units operators write are the gateway's to read.
+        KeyKind::Duration => {
+            KeyValue::Duration(Duration::from_secs(value.as_u64().expect("seconds")))
+        }
+        KeyKind::Table(_) => {
+            let members = value.as_object().expect("a table").iter();
+            let given = members.map(|(name, text)| (name.clone(), text_of(text)));
+            KeyValue::Table(given.filter(|(_, text)| !text.is_empty()).collect())
+        }
+        // The text stands for the file's content.
+        KeyKind::File { .. } => KeyValue::File(text_of(value).into_bytes().into()),
     }
 }
 
 fn default(kind: KeyKind, default: KeyDefault) -> Option<KeyValue> {
     match (default, kind) {
+        (KeyDefault::Text(_), KeyKind::Duration) => None,
         (KeyDefault::Text(text), _) => Some(KeyValue::Text(text.to_owned())),
         (KeyDefault::Integer(n), _) => Some(KeyValue::Integer(n)),
         (KeyDefault::Flag(flag), _) => Some(KeyValue::Flag(flag)),

@@ -11,8 +11,8 @@
 //! - `writer` is the thread and its group commit; `step` is one step at work: it decides over a view
 //!   it cannot change and leaves a plan that the writer carries out.
 //! - `lanes` is the part of the queues that lives in memory: which lane is ready, delayed, leased.
-//! - `opening`, `queue`, `records`, `inbox`, `idempotency`, `media`, `oversight`, `sweep`
-//!   implement the traits.
+//! - `opening`, `queue`, `records`, `inbox`, `idempotency`, `media`, `chat`, `conversations`,
+//!   `oversight`, `sweep` implement the traits; `lapse` keeps the deadlines of visitors, transcripts and messages.
 //!
 //! Life of one notification: [`Opening::open`](super::Opening::open) becomes a step; the writer runs
 //! it with others over one write transaction, commits with one flush, answers. A worker's claim
@@ -20,10 +20,13 @@
 //! crash the lane is handed out as reaped; `note_part` or `finish` write the record and drop the
 //! head in one step. Readers never meet the writer: they take a read transaction on their own
 //! thread, which sees the last commit.
+mod chat;
+mod conversations;
 mod database;
 mod idempotency;
 mod inbox;
 mod lanes;
+mod lapse;
 mod media;
 mod opening;
 mod oversight;
@@ -35,6 +38,7 @@ mod scratch;
 mod step;
 mod sweep;
 mod tables;
+mod transcript;
 mod writer;
 
 use super::steps::{At, StoreError, StoreResult};

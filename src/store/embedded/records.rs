@@ -193,12 +193,12 @@ impl Records for Embedded {
     }
 }
 
-fn provider_key(channel: &ChannelName, hash: &str) -> Vec<u8> {
+pub(super) fn provider_key(channel: &ChannelName, hash: &str) -> Vec<u8> {
     joined(&[&channel_prefix(channel), hash.as_bytes()])
 }
 
 /// Compares the revision and plans the write with its indexes, log and exchange.
-fn write(step: &mut Step<'_, '_>, commit: &Commit) -> StoreResult<Committed> {
+pub(super) fn write(step: &mut Step<'_, '_>, commit: &Commit) -> StoreResult<Committed> {
     let id = send_key(&commit.id);
     let mut head = match step.get(TableId::Send, &id)? {
         None => return Ok(Committed::Gone),

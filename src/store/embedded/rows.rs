@@ -8,7 +8,7 @@ use super::super::steps::{Lane, QueueName, StoreError, StoreResult};
 use crate::clock::Millis;
 use bytes::Bytes;
 use contract::ids::decode26;
-use contract::{ChannelName, NotificationId, SendId};
+use contract::{ChannelName, InboundId, NotificationId, SendId, ThreadId, VisitorId};
 use sha2::{Digest, Sha256};
 
 /// The bit that tells negative times from others.
@@ -35,6 +35,21 @@ pub(super) fn notification_key(id: &NotificationId) -> [u8; 16] {
 
 /// A send's id as a key.
 pub(super) fn send_key(id: &SendId) -> [u8; 16] {
+    decode26(id.tail()).unwrap_or(0).to_be_bytes()
+}
+
+/// An inbound message's id as a key.
+pub(super) fn inbound_key(id: &InboundId) -> [u8; 16] {
+    decode26(id.tail()).unwrap_or(0).to_be_bytes()
+}
+
+/// A thread's id as a key.
+pub(super) fn thread_key(id: &ThreadId) -> [u8; 16] {
+    decode26(id.tail()).unwrap_or(0).to_be_bytes()
+}
+
+/// A visitor's id as a key.
+pub(super) fn visitor_key(id: &VisitorId) -> [u8; 16] {
     decode26(id.tail()).unwrap_or(0).to_be_bytes()
 }
 

@@ -27,6 +27,13 @@ impl Upkeep for Embedded {
                 })
                 .await
             }
+            Sweep::Conversations => {
+                self.sweep_step(move |step| {
+                    let now = step.now(at);
+                    super::lapse::sweep(step, limit, now)
+                })
+                .await
+            }
             Sweep::Idempotency => {
                 self.sweep_step(move |step| {
                     let now = step.now(at);

@@ -82,6 +82,30 @@ tables! {
     Notice = "ntc",
     /// Node → when it was seen, what it says.
     Node = "nodes",
+    /// Deadline, table, key: rows of the tables below that begin with their deadline.
+    Lapse = "lapse",
+    /// Hash of a visitor's token → deadline.
+    Token = "web.tok",
+    /// Hash of a visitor's token, channel → visitor.
+    TokenVisitor = "web.tok_vis",
+    /// Channel, visitor → deadline.
+    Visitor = "web.vis",
+    /// Channel, visitor → deadline, newest, floor, frames.
+    Transcript = "web.tr",
+    /// Channel, visitor, frame id → frame.
+    Frame = "web.frame",
+    /// Channel, hash of a claim → deadline, message, fingerprint.
+    Claim = "seen",
+    /// Message id → deadline, reception, thread, channel, message.
+    Inbound = "msg",
+    /// Channel, reception, message id.
+    InboundOf = "inb",
+    /// Thread, reception, message id.
+    InboundIn = "thrm",
+    /// Thread id → deadline, channel, hash of its address, thread.
+    Thread = "thr",
+    /// Channel, hash of an address → thread id.
+    ThreadKey = "thrkey",
 }
 
 /// How many tables there are.

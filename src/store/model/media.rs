@@ -139,6 +139,7 @@ impl Upkeep for Model {
             Sweep::Media => state.drop_media(limit, now),
             Sweep::Slices => state.drop_slices(limit, now),
             Sweep::Idempotency => state.drop_kept(limit, now),
+            Sweep::Conversations => state.chat.sweep(limit, now),
         })
     }
 

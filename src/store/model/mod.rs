@@ -3,6 +3,7 @@
 //! One mutex over plain collections: every step locks, decides, changes, unlocks, so each is atomic
 //! by construction. Nothing is indexed that a sort can find; being obviously right is its only aim.
 //! It forgets everything when dropped.
+mod chat;
 mod inbox;
 mod lanes;
 mod media;
@@ -73,6 +74,7 @@ struct State {
     media: BTreeMap<MediaId, (MediaRow, Bytes)>,
     notices: BTreeMap<(String, String), (Millis, u64)>,
     nodes: BTreeMap<String, (Millis, String)>,
+    chat: chat::ChatModel,
 }
 
 /// A stored notification.
