@@ -37,7 +37,8 @@ impl FrameId {
     pub fn parse(text: &str) -> Option<Self> {
         let (ms, n) = text.split_once('-')?;
         let number = |digits: &str, most: usize| {
-            let fine = (1..=most).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
+            let fine =
+                (1..=most).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit());
             fine.then(|| digits.parse().ok()).flatten()
         };
         Some(Self { ms: number(ms, 15)?, n: number(n, 10)? })
@@ -268,7 +269,9 @@ mod tests {
         for text in ["0-0", "1790000000000-0", "1-4294967295"] {
             assert_eq!(FrameId::parse(text).map(|id| id.to_string()).as_deref(), Some(text));
         }
-        for bad in ["", "-", "1", "1-", "-1", "-1-0", "abc", "1-2-3", "+1-0", "1 -0", "1-11111111111"] {
+        for bad in
+            ["", "-", "1", "1-", "-1", "-1-0", "abc", "1-2-3", "+1-0", "1 -0", "1-11111111111"]
+        {
             assert_eq!(FrameId::parse(bad), None, "{bad}");
         }
         let newest = FrameId { ms: 10, n: 3 };

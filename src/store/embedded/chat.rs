@@ -36,12 +36,7 @@ fn standing(
 }
 
 /// Plans that a row which is only its deadline is kept until then, never for less than it is.
-fn prolong(
-    step: &mut Step<'_, '_>,
-    table: TableId,
-    key: &[u8],
-    until: Millis,
-) -> StoreResult<()> {
+fn prolong(step: &mut Step<'_, '_>, table: TableId, key: &[u8], until: Millis) -> StoreResult<()> {
     let before = lapse::deadline(step, table, key)?.unwrap_or_default();
     if until > before { lapse::put(step, table, key, until, &[]) } else { Ok(()) }
 }

@@ -3,9 +3,7 @@ use super::super::chat::{Conversations, FrameNoted, InboundStep, Recorded};
 use super::super::steps::{At, StoreResult};
 use super::Embedded;
 use super::lapse;
-use super::rows::{
-    Fields, channel_prefix, corrupt, inbound_key, joined, thread_key, time,
-};
+use super::rows::{Fields, channel_prefix, corrupt, inbound_key, joined, thread_key, time};
 use super::step::Step;
 use super::tables::{Look, TableId, after};
 use super::transcript;

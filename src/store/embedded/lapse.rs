@@ -27,7 +27,11 @@ fn index_key(table: TableId, deadline: Millis, key: &[u8]) -> Vec<u8> {
 }
 
 /// The deadline a row begins with.
-pub(super) fn deadline(look: &impl Look, table: TableId, key: &[u8]) -> StoreResult<Option<Millis>> {
+pub(super) fn deadline(
+    look: &impl Look,
+    table: TableId,
+    key: &[u8],
+) -> StoreResult<Option<Millis>> {
     look.get(table, key)?.map(|row| Fields(row.value()).time()).transpose()
 }
 

@@ -100,11 +100,7 @@ pub(super) fn append(step: &mut Step<'_, '_>, append: &Append, now: Millis) -> S
 }
 
 /// Plans that up to `limit` frames of a transcript go; gives how many.
-pub(super) fn drop_frames(
-    step: &mut Step<'_, '_>,
-    key: &[u8],
-    limit: usize,
-) -> StoreResult<usize> {
+pub(super) fn drop_frames(step: &mut Step<'_, '_>, key: &[u8], limit: usize) -> StoreResult<usize> {
     let gone: Vec<Vec<u8>> = step
         .beginning(TableId::Frame, key)?
         .take(limit)

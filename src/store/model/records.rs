@@ -26,7 +26,7 @@ fn revision(record: &[u8]) -> StoreResult<u64> {
 }
 
 impl State {
-    fn write(&mut self, commit: &Commit) -> StoreResult<(Committed, Option<Signal>)> {
+    pub(super) fn write(&mut self, commit: &Commit) -> StoreResult<(Committed, Option<Signal>)> {
         let Some(send) = self.sends.get_mut(&commit.id) else {
             return Ok((Committed::Gone, None));
         };

@@ -1,9 +1,10 @@
 //! Names of keys. Every one begins with the tag, so that all of them live in one slot of a Cluster.
+use super::super::chat::TokenHash;
 use super::super::records::SendIndex;
 use super::super::steps::{Hold, Lane, QueueName};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use contract::{ChannelName, MediaId, NotificationId, SendId};
+use contract::{ChannelName, InboundId, MediaId, NotificationId, SendId, ThreadId, VisitorId};
 use sha2::{Digest, Sha256};
 
 /// The keys of one deployment.
@@ -111,6 +112,56 @@ impl Keys {
     /// The row of media.
     pub(super) fn media(&self, id: &MediaId) -> String {
         self.key(&format!("med:{}", id.as_str()))
+    }
+
+    /// A visitor's token.
+    pub(super) fn token(&self, token: &TokenHash) -> String {
+        self.key(&format!("web:tok:{}", token.0))
+    }
+
+    /// A visitor.
+    pub(super) fn visitor(&self, channel: &ChannelName, visitor: &VisitorId) -> String {
+        self.key(&format!("web:vis:{channel}:{visitor}"))
+    }
+
+    /// A visitor's transcript.
+    pub(super) fn transcript(&self, channel: &ChannelName, visitor: &VisitorId) -> String {
+        self.key(&format!("web:tr:{channel}:{visitor}"))
+    }
+
+    /// A claim.
+    pub(super) fn claim(&self, channel: &ChannelName, hash: &str) -> String {
+        self.key(&format!("seen:{channel}:{hash}"))
+    }
+
+    /// An inbound message.
+    pub(super) fn inbound(&self, id: &InboundId) -> String {
+        self.key(&format!("msg:{id}"))
+    }
+
+    /// A channel's inbound messages.
+    pub(super) fn inbound_of(&self, channel: &ChannelName) -> String {
+        self.key(&format!("inb:{channel}"))
+    }
+
+    /// A thread's messages.
+    pub(super) fn inbound_in(&self, thread: &ThreadId) -> String {
+        self.key(&format!("thrm:{thread}"))
+    }
+
+    /// A thread.
+    pub(super) fn thread(&self, id: &ThreadId) -> String {
+        self.key(&format!("thr:{id}"))
+    }
+
+    /// The thread of an address, by its hash.
+    pub(super) fn thread_key(&self, channel: &ChannelName, address: &str) -> String {
+        self.key(&format!("thrkey:{channel}:{address}"))
+    }
+
+    /// A channel's threads.
+    pub(super) fn threads(&self, channel: &ChannelName) -> String {
+        self.key(&format!("thrs:{channel}"))
     }
 
     /// One piece of media.

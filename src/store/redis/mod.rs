@@ -16,10 +16,12 @@
 //! step and publishes the queue's name. A node claims the lane (`q_claim.lua`), which writes token
 //! and deadline in one step; `begin`, `note_part` and `finish` compare the record's revision and
 //! the lane's token. A lease that ran out is found by its deadline by whichever node claims next.
+mod chat;
 mod dial;
 mod inbox;
 mod keys;
 mod link;
+mod listing;
 mod media;
 mod opening;
 mod oversight;

@@ -6,7 +6,7 @@ use super::super::steps::{At, Hold, Lane, QueueName, StoreResult};
 use super::Redis;
 use super::keys::Fixed;
 use super::link::Call;
-use super::reply::{bytes, list, odd, scored, take, text};
+use super::reply::{bytes, list, odd, take, text};
 use super::scripts::Step;
 use crate::clock::Millis;
 use async_trait::async_trait;
@@ -14,9 +14,6 @@ use bytes::{BufMut, Bytes, BytesMut};
 use contract::{ChannelName, SendId};
 use redis::Value;
 use std::time::Duration;
-
-/// Ids asked for at once beyond what is wanted, when many share one time.
-const PAGE: usize = 100;
 
 /// A stored value without the store's own line.
 pub(super) fn record_of(stored: &Bytes) -> StoreResult<Bytes> {
@@ -41,7 +38,7 @@ pub(super) fn halves(record: &[u8]) -> StoreResult<(&[u8], &[u8])> {
 
 impl Redis {
     /// The keys and arguments of a write; whatever goes along comes after them.
-    fn write(&self, step: Step, commit: &Commit) -> StoreResult<Call> {
+    pub(super) fn write(&self, step: Step, commit: &Commit) -> StoreResult<Call> {
         let keys = &self.link.keys;
         let (header, rest) = halves(&commit.value)?;
         let next = header.split(|byte| *byte == b' ').next().unwrap_or_default();
@@ -75,7 +72,7 @@ impl Redis {
             .arg(dead))
     }
 
-    fn under(&self, call: Call, hold: &Hold) -> Call {
+    pub(super) fn under(&self, call: Call, hold: &Hold) -> Call {
         call.keys(self.link.keys.held(hold))
             .arg(hold.queue.as_str())
             .arg(&hold.lane.0)
@@ -98,7 +95,7 @@ impl Redis {
         }
     }
 
-    async fn value(&self, key: String) -> StoreResult<Option<Bytes>> {
+    pub(super) async fn value(&self, key: String) -> StoreResult<Option<Bytes>> {
         let mut command = redis::cmd("GET");
         command.arg(key);
         bytes(self.link.command(&command).await?)
@@ -171,29 +168,7 @@ impl Records for Redis {
         limit: usize,
     ) -> StoreResult<Vec<(Millis, SendId)>> {
         let key = self.link.keys.index(index);
-        let (mut found, mut offset) = (Vec::new(), 0);
-        while found.len() < limit {
-            let from = before.as_ref().map_or("+inf".to_owned(), |(at, _)| at.0.to_string());
-            let mut command = redis::cmd("ZREVRANGEBYSCORE");
-            let page = limit - found.len() + if before.is_some() { PAGE } else { 0 };
-            command.arg(&key).arg(from).arg("-inf").arg("WITHSCORES");
-            command.arg("LIMIT").arg(offset).arg(page);
-            let rows = scored(self.link.command(&command).await?)?;
-            let whole = rows.len() == page;
-            offset += rows.len();
-            for (member, score) in rows {
-                let id = SendId::parse(&member).ok_or_else(|| odd("an index holds no id"))?;
-                let made = (Millis(score), id);
-                // Of those that share the time the ids behind the place are skipped.
-                if before.as_ref().is_none_or(|before| made < *before) && found.len() < limit {
-                    found.push(made);
-                }
-            }
-            if !whole {
-                break;
-            }
-        }
-        Ok(found)
+        self.newest_first(&key, before, limit, SendId::parse).await
     }
 
     async fn by_provider(

@@ -8,6 +8,7 @@ const START: &str = include_str!("../scripts/lib_start.lua");
 const LANES: &str = include_str!("../scripts/lib_lanes.lua");
 const RECORD: &str = include_str!("../scripts/lib_record.lua");
 const INBOX: &str = include_str!("../scripts/lib_inbox.lua");
+const CHAT: &str = include_str!("../scripts/lib_chat.lua");
 const MEDIA: &str = include_str!("../scripts/lib_media.lua");
 
 /// A loaded script.
@@ -71,6 +72,11 @@ scripts! {
     Announce "announce" [];
     Beat "beat" [];
     Condition "condition" [];
+    Visit "visit" [CHAT];
+    Visitor "visitor" [CHAT];
+    VisitorKnown "visitor_known" [CHAT];
+    NoteFrame "note_frame" [LANES, RECORD, CHAT];
+    RecordInbound "record_inbound" [CHAT];
 }
 
 impl Step {

@@ -6,7 +6,7 @@
 use super::super::steps::{QueueName, Signal};
 use super::keys::Fixed;
 use super::link::Link;
-use contract::SendId;
+use contract::{ChannelName, SendId, VisitorId};
 use futures_util::StreamExt;
 use redis::aio::PubSub;
 use redis::{Msg, RedisResult};
@@ -79,6 +79,10 @@ fn signal(message: &Msg, wake: &str) -> Option<Signal> {
     let text = std::str::from_utf8(message.get_payload_bytes()).ok()?;
     if message.get_channel_name() == wake {
         return (!text.is_empty()).then(|| Signal::Queue(QueueName::parse(text)));
+    }
+    if let Some(visitor) = text.strip_prefix("web:") {
+        let (channel, visitor) = visitor.split_once(':')?;
+        return Some(Signal::Frame(ChannelName::parse(channel)?, VisitorId::parse(visitor)?));
     }
     SendId::parse(text.strip_prefix("snd:")?).map(Signal::Send)
 }
