@@ -213,21 +213,26 @@ impl Reader<'_> {
 
     fn fingerprint(&self, account: &AccountConfig) -> [u8; 32] {
         let mut hasher = Sha256::new();
-        let mut add = |text: &str| {
+        let mut add = |text: &[u8]| {
             hasher.update(text.len().to_be_bytes());
             hasher.update(text);
         };
-        add(&self.table.to_string());
-        add(account.public_url.as_deref().unwrap_or_default());
-        // What a reference to a secret leads to may change while the reference stays.
+        add(self.table.to_string().as_bytes());
+        add(account.public_url.as_deref().unwrap_or_default().as_bytes());
+        // What a reference to a secret or a path leads to may change while the text stays.
         for value in account.keys.values() {
             match value {
-                KeyValue::Secret(secret) => add(secret.expose()),
-                KeyValue::Secrets(secrets) => secrets.iter().for_each(|s| add(s.expose())),
+                KeyValue::Secret(secret) => add(secret.expose().as_bytes()),
+                KeyValue::Secrets(secrets) => {
+                    secrets.iter().for_each(|s| add(s.expose().as_bytes()));
+                }
+                KeyValue::File(bytes) => add(bytes),
                 KeyValue::Text(_)
                 | KeyValue::Texts(_)
                 | KeyValue::Integer(_)
-                | KeyValue::Flag(_) => {}
+                | KeyValue::Flag(_)
+                | KeyValue::Duration(_)
+                | KeyValue::Table(_) => {}
             }
         }
         hasher.finalize().into()

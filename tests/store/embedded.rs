@@ -411,3 +411,60 @@ async fn the_file_of_a_full_inbox_stops_growing() {
     let listed = store.list(&Scope::Shared, None, 9_000, at(1)).await;
     assert_eq!(listed.unwrap().len(), 500);
 }
+
+/// What lapses is gone at once and swept later, a bounded number of rows a step; nothing is left.
+#[tokio::test]
+async fn lapsed_visitors_transcripts_and_messages_leave_nothing_behind() {
+    use crate::case::{at, channel, seconds};
+    use crate::chat::{append, vis};
+    use contract::{InboundId, ThreadId};
+    use tidings::store::{Claim, FrameId, InboundStep, Recorded, TokenHash, Visit};
+    let case = crate::case::embedded();
+    let visit = Visit {
+        channel: channel(),
+        given: None,
+        fresh: TokenHash("t".into()),
+        visitor: vis(1),
+        until: time(9),
+        pending_until: time(3_600_000),
+    };
+    case.store.visit(visit, at(0)).await.unwrap();
+    for n in 0..300u64 {
+        let id = FrameId { ms: 1, n };
+        let step = InboundStep {
+            id: InboundId::from_bits(u128::from(n) + 1),
+            channel: channel(),
+            received_at: time(0),
+            value: Bytes::from_static(b"m"),
+            address: "a".into(),
+            thread: ThreadId::from_bits(1),
+            thread_value: Bytes::new(),
+            keep: seconds(3600),
+            claim: Some(Claim {
+                hash: n.to_string(),
+                keep: seconds(60),
+                fingerprint: String::new(),
+            }),
+            frame: Some(tidings::store::Append { keep: 1000, ..append(1, id, "f") }),
+        };
+        assert_eq!(case.store.record_inbound(step, at(1)).await, Ok(Recorded::Done));
+    }
+    let swept = async |moment| {
+        let mut rows = 0;
+        loop {
+            match case.store.sweep(Sweep::Conversations, 200, at(moment)).await.unwrap() {
+                0 => return rows,
+                some => rows += some,
+            }
+        }
+    };
+    assert_eq!(swept(59_999).await, 0);
+    assert_eq!(swept(60_001).await, 300, "claims");
+    assert_eq!(case.store.inbound_of(&channel(), None, 500).await.unwrap().len(), 300);
+    assert_eq!(case.store.transcript_ends(&channel(), &vis(1), at(3_600_001)).await, Ok(None));
+    // Token, visitor, transcript with its frames, messages, thread.
+    assert_eq!(swept(3_600_001).await, 1 + 1 + 1 + 300 + 300 + 1);
+    assert_eq!(case.store.inbound_of(&channel(), None, 500).await, Ok(Vec::new()));
+    assert_eq!(case.store.thread_of(&channel(), "a", at(0)).await, Ok(None));
+    assert_eq!(case.store.visitor_known(&channel(), &vis(1), at(0)).await, Ok(false));
+}

@@ -4,8 +4,12 @@
 //! store. `lanes`, `inbox`, `opening`, `records`, `media`, `oversight`
 //! state the contract; `walks` compares random walks on each store with the model; `embedded` and
 //! `crash` hold what only a store on disk has. `redis` holds what only a store on a server has;
+//! store. `lanes`, `inbox`, `opening`, `records`, `media`, `chat` state the contract; `walks` compares
+//! random walks on each store with the model; `embedded` and `crash` hold what only a store on
+//! disk has. `redis` holds what only a store on a server has;
 //! `server` and `servers` start those.
 mod case;
+mod chat;
 mod crash;
 mod embedded;
 mod inbox;
