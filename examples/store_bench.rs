@@ -178,7 +178,7 @@ async fn send(store: &Embedded, channel: &ChannelName, number: u64) -> Result<()
     store.open(step(number, false, Some(open)), At::Store).await?;
     let tokens = vec![Token(format!("bench:{number}"))];
     let queue = QueueName::out(channel);
-    let claimed = store.claim(&queue, tokens, Duration::from_secs(60), At::Store).await?;
+    let claimed = store.claim(&queue, tokens, Duration::from_secs(60), None, At::Store).await?;
     let Some(lease) = claimed.leases.into_iter().next() else { return Ok(()) };
     let id = SendId::parse(std::str::from_utf8(&lease.item)?).ok_or("a send's id")?;
     let commit = |rev, status, active| Commit {
@@ -191,7 +191,8 @@ async fn send(store: &Embedded, channel: &ChannelName, number: u64) -> Result<()
         active,
         dead: Dead::Keep,
     };
-    let begun = store.begin(commit(1, "sending", Active::Keep), &lease.hold, At::Store).await?;
+    let begun =
+        store.begin(commit(1, "sending", Active::Keep), &lease.hold, None, At::Store).await?;
     if begun != Committed::Done {
         return Err(format!("begin: {begun:?}").into());
     }

@@ -18,6 +18,7 @@ const DESCRIBED: &[(&str, &str)] = &[
     ("tidings_lease_reaped_total", "Leases taken over after they ran out."),
     ("tidings_poison_total", "Items no worker could take."),
     ("tidings_ladder_refused_total", "Moves the ladder refused."),
+    ("tidings_throttled_total", "Vendors' requests to wait, by scope."),
     ("tidings_render_defects_total", "Faults only a defect of rendering can cause."),
     ("tidings_store_errors_total", "Store steps that failed."),
     (

@@ -2,15 +2,22 @@
 use crate::clock::Millis;
 use crate::config::channels::{ChannelConfig, ChannelDelivery};
 use crate::config::delivery::{DeliveryConfig, OnAmbiguous};
-use crate::store::QueueName;
-use contract::{Adapter, ChannelName, Health, HealthState, Medium, Registration, Wire};
+use crate::config::pace::PaceConfig;
+use crate::store::{Account, Pacing, QueueName, Rate};
+use contract::{
+    Adapter, Address, ChannelName, Health, HealthState, Medium, Pace, Registration, Wire,
+};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
 
 /// Every medium.
 pub const MEDIA: &[&Registration] = &[&telegram::REGISTRATION, &web::REGISTRATION];
+
+/// How long a refusal by pacing or a parking explains what waits.
+const HELD_BACK: Duration = Duration::from_secs(10);
 
 /// One registered channel, ready to work.
 pub struct Channel {
@@ -34,7 +41,31 @@ pub struct Channel {
     pub expiry: Duration,
     /// What it was made of: another one after a reload is another channel of that name.
     pub fingerprint: [u8; 32],
+    account_rate: Rate,
+    pace: PaceConfig,
+    line: tokio::sync::Mutex<()>,
+    in_line: AtomicUsize,
+    parked: AtomicBool,
+    held_back_at: AtomicI64,
     health: Mutex<(Health, Option<Millis>)>,
+}
+
+/// A request that waits for its account's pace, first or behind others.
+pub struct InLine<'a> {
+    _turn: tokio::sync::MutexGuard<'a, ()>,
+    _counted: Counted<'a>,
+}
+
+struct Counted<'a>(&'a AtomicUsize);
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+fn rate(pace: Pace) -> Rate {
+    Rate::per_second(pace.per_second, pace.burst)
 }
 
 impl Channel {
@@ -53,8 +84,63 @@ impl Channel {
             schedule: own.schedule.clone().unwrap_or_else(|| delivery.schedule.clone()),
             expiry: own.expiry.unwrap_or(delivery.expiry),
             fingerprint: config.fingerprint,
+            account_rate: rate(config.pace.account(config.adapter.account_pace())),
+            pace: config.pace,
+            line: tokio::sync::Mutex::new(()),
+            in_line: AtomicUsize::new(0),
+            parked: AtomicBool::new(false),
+            held_back_at: AtomicI64::new(0),
             health: Mutex::new((unknown(), None)),
         }
+    }
+
+    /// Whose sends a claim takes.
+    #[must_use]
+    pub fn account(&self) -> Account {
+        Account { channel: self.name.clone(), rate: self.account_rate }
+    }
+
+    /// What a request of this cost to this address is paced by.
+    #[must_use]
+    pub fn pacing(&self, address: &Address, cost: u32) -> Pacing {
+        let recipient = rate(self.pace.recipient(self.adapter.recipient_pace(address)));
+        Pacing { account: self.account_rate, recipient, cost }
+    }
+
+    /// Stands in the line of this process for the account's pace until it is first.
+    pub async fn stand_in_line(&self) -> InLine<'_> {
+        self.in_line.fetch_add(1, Ordering::SeqCst);
+        let counted = Counted(&self.in_line);
+        InLine { _turn: self.line.lock().await, _counted: counted }
+    }
+
+    /// How many stand there.
+    #[must_use]
+    pub fn in_line(&self) -> usize {
+        self.in_line.load(Ordering::SeqCst)
+    }
+
+    /// Whether this node knows that the channel is parked.
+    #[must_use]
+    pub fn is_parked(&self) -> bool {
+        self.parked.load(Ordering::SeqCst)
+    }
+
+    /// Keeps whether it is.
+    pub fn note_parked(&self, parked: bool) {
+        self.parked.store(parked, Ordering::SeqCst);
+    }
+
+    /// Pacing or a parking kept the channel from claiming.
+    pub fn note_held_back(&self, at: Millis) {
+        self.held_back_at.store(at.0, Ordering::SeqCst);
+    }
+
+    /// Whether that was so within the last ten seconds: what waits then is a backlog, no fault.
+    #[must_use]
+    pub fn is_held_back(&self, now: Millis) -> bool {
+        let at = Millis(self.held_back_at.load(Ordering::SeqCst));
+        at.until(now) < HELD_BACK
     }
 
     /// What the last probe found, and when.

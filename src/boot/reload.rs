@@ -53,6 +53,10 @@ impl Gateway {
         let count = keys.len();
         let changes = self.app.adopt(&reread.config.channels, keys);
         self.app.outbox.note_digest(&reread.config.digest);
+        let made = changes.added.iter().chain(&changes.changed);
+        let made = made.filter_map(|name| self.app.channels.get(name)).collect();
+        let outbox = self.app.outbox.clone();
+        tokio::spawn(async move { outbox.reloaded(made).await });
         for channel in &reread.config.channels {
             let fresh = |list: &[String]| list.iter().any(|name| name == channel.name.as_str());
             if fresh(&changes.added) || fresh(&changes.changed) {

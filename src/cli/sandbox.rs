@@ -144,7 +144,10 @@ impl SandboxCommand {
                 "\n[channels.telegram]\nmedium = \"telegram\"\nbot_token = {}\n\
                  webhook_secrets = [{}]\nregister_webhook = false\n\
                  base_url = \"http://{vendors}/telegram\"\n\
-                 allowed_recipients = [\"*\"]\ndefault_recipient = \"42\"\n",
+                 allowed_recipients = [\"*\"]\ndefault_recipient = \"42\"\n\
+                 # The imitated Bot API takes any number at once. Without this table a real bot's pace\n\
+                 # holds: 1 message a second to a person.\n\
+                 pace = {{ account_per_second = 0, recipient_per_second = 0 }}\n",
                 file("telegram_bot_token"),
                 file("telegram_webhook_secret"),
             ));

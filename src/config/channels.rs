@@ -1,6 +1,7 @@
 //! `[channels.NAME]`: the registered channels. Common keys are read here; a medium's own keys are
 //! declared by its crate, typed here, and judged by its `open`.
 use super::delivery::{OnAmbiguous, check_schedule};
+use super::pace::PaceConfig;
 use super::spec::Kind;
 use super::units;
 use super::values::{Problems, Values, add, kind_problem, strings};
@@ -28,6 +29,12 @@ pub const COMMON: &[(&str, &str, &str)] = &[
     ("on_ambiguous", "", "As in [delivery], for this channel."),
     ("schedule", "", "As in [delivery], for this channel."),
     ("expiry", "", "As in [delivery], for this channel."),
+    (
+        "pace",
+        "",
+        "A table: account_per_second, account_burst, recipient_per_second, recipient_burst; 0 is \
+         unpaced; the medium's own figures.",
+    ),
     ("text_parts", "", "Most messages one text is split into, 1 to 20; the medium's own default."),
     ("language", "\"en\"", "Language of the few words Tidings adds."),
     ("words", "{}", "Single words replaced."),
@@ -65,6 +72,8 @@ pub struct ChannelConfig {
     pub base_url: Option<String>,
     /// Differences from `[delivery]`.
     pub delivery: ChannelDelivery,
+    /// Differences from the medium's pace.
+    pub pace: PaceConfig,
     /// SHA-256 over everything it is made of, its secrets' values included: two readings with
     /// equal ones make equal channels.
     pub fingerprint: [u8; 32],
@@ -167,6 +176,7 @@ impl Reader<'_> {
         self.unknown_keys(registration, problems);
         let delivery = self.delivery(problems);
         let base_url = self.base_url(registration, problems);
+        let pace = self.pace(problems);
         let account = AccountConfig {
             channel: channel.clone()?,
             public_url: self.public_url.map(str::to_owned),
@@ -201,6 +211,7 @@ impl Reader<'_> {
                 notes: opened.notes,
                 base_url,
                 delivery,
+                pace,
             }),
             Err(refused) => {
                 for problem in refused {
@@ -270,6 +281,17 @@ impl Reader<'_> {
                 .common("expiry", expiry, problems)
                 .and_then(Value::as_str)
                 .and_then(units::duration),
+        }
+    }
+
+    fn pace(&self, problems: &mut Problems) -> PaceConfig {
+        match self.table.get("pace") {
+            None => PaceConfig::default(),
+            Some(Value::Table(table)) => PaceConfig::read(&self.at("pace"), table, problems),
+            Some(_) => {
+                add(problems, self.at("pace"), "must be a table");
+                PaceConfig::default()
+            }
         }
     }
 

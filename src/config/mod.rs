@@ -15,6 +15,7 @@ pub mod keys;
 pub mod limits;
 pub mod listen;
 pub mod load;
+pub mod pace;
 pub mod reload;
 pub mod spec;
 pub mod store;

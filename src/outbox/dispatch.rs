@@ -20,6 +20,8 @@ use tokio::task::JoinSet;
 const CLAIM_MAX: usize = 32;
 /// The longest time without a look at the queue.
 const POLL: Duration = Duration::from_secs(1);
+/// Between looks at the line for an account's pace.
+const LINE: Duration = Duration::from_millis(10);
 
 /// Starts the loops. The set ends when the outbox drains and every worker has stopped.
 pub fn start(outbox: &Arc<Outbox>) -> JoinSet<()> {
@@ -98,27 +100,51 @@ async fn run(outbox: Arc<Outbox>, channel: Arc<Channel>, running: Running) {
     let mut workers = JoinSet::new();
     while !outbox.is_draining() {
         while workers.try_join_next().is_some() {}
+        if !out_of_line(&outbox, &name).await {
+            break;
+        }
         let Some(permits) = permits(&outbox, &in_flight.permits).await else { break };
         let Some(channel) = current(&outbox, &name, &running) else { break };
         in_flight.adjust(channel.max_in_flight);
         let wanted = permits.len();
-        let claimed = claim(&outbox, &queue, wanted).await;
-        let (leases, next_due) = match claimed {
-            Ok(claimed) => (claimed.leases, claimed.next_due),
-            Err(error) => {
-                tracing::warn!(channel = %name, error = %error, "no work could be claimed");
-                (Vec::new(), None)
-            }
-        };
-        let full = leases.len() == wanted;
-        for (lease, permit) in leases.into_iter().zip(permits) {
+        let claimed = claim(&outbox, &channel, wanted).await.unwrap_or_else(|error| {
+            tracing::warn!(channel = %name, error = %error, "no work could be claimed");
+            Claimed::default()
+        });
+        let full = claimed.leases.len() == wanted;
+        for (lease, permit) in claimed.leases.into_iter().zip(permits) {
             workers.spawn(work(outbox.clone(), channel.clone(), lease, permit));
         }
+        if let Some(until) = claimed.wait_until {
+            channel.note_held_back(outbox.now());
+            if claimed.parked {
+                outbox.probe_parked(&channel, until).await;
+            }
+        }
+        if !claimed.parked && channel.is_parked() {
+            channel.note_parked(false);
+        }
         if !full {
-            rest(&outbox, &queue, &mut signals, next_due).await;
+            // A parking is looked at each second: whoever lifts it says so, but that may be missed.
+            let next = if claimed.parked { None } else { claimed.wait_until };
+            let next = claimed.next_due.into_iter().chain(next).min();
+            rest(&outbox, &queue, &mut signals, next).await;
         }
     }
     while workers.join_next().await.is_some() {}
+}
+
+/// Until nobody of this process waits for the account's pace: what is claimed could not go out
+/// before them. False when the outbox drains.
+async fn out_of_line(outbox: &Outbox, name: &ChannelName) -> bool {
+    while outbox.channels.get(name.as_str()).is_some_and(|channel| channel.in_line() > 0) {
+        if outbox.is_draining() {
+            return false;
+        }
+        outbox.note_look();
+        tokio::time::sleep(LINE).await;
+    }
+    true
 }
 
 type Permits = (OwnedSemaphorePermit, OwnedSemaphorePermit);
@@ -153,11 +179,13 @@ impl Outbox {
 
 async fn claim(
     outbox: &Outbox,
-    queue: &QueueName,
+    channel: &Channel,
     wanted: usize,
 ) -> crate::store::StoreResult<Claimed> {
     let tokens = (0..wanted).map(|_| outbox.leases.token(&outbox.settings.node)).collect();
-    let claimed = outbox.store.claim(queue, tokens, outbox.settings.lease, At::Store).await?;
+    let (lease, account) = (outbox.settings.lease, channel.account());
+    let store = &outbox.store;
+    let claimed = store.claim(&channel.queue, tokens, lease, Some(&account), At::Store).await?;
     outbox.note_look();
     Ok(claimed)
 }

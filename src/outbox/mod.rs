@@ -3,7 +3,8 @@
 //! [`dispatch`] holds one loop per channel: permits, then a claim of as many lanes, then one
 //! [`worker`] per lane. A worker walks a send's parts: render, [`prepare`], begin (in the store
 //! before a byte is written), [`exchange`], note the part at once, decide. [`leases`] keeps claimed
-//! lanes held, [`janitor`] ends what nobody works on, [`waiting`] wakes callers that wait,
+//! lanes held, [`pace`] waits for pacing lanes, [`parking`] stops an account that cannot send,
+//! [`janitor`] ends what nobody works on, [`waiting`] wakes callers that wait,
 //! [`watch`] looks for what operators should hear of, and [`open`] is the step that put the send
 //! there.
 //!
@@ -14,6 +15,8 @@ pub mod exchange;
 pub mod janitor;
 pub mod leases;
 pub mod open;
+pub mod pace;
+pub mod parking;
 pub mod prepare;
 pub mod probes;
 pub mod waiting;

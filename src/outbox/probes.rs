@@ -2,7 +2,7 @@
 //! reload brings it, and on demand.
 use super::Outbox;
 use crate::registry::Channel;
-use contract::{Health, HealthState};
+use contract::{FaultKind, Health, HealthState, MisconfiguredScope, SendFault};
 use futures_util::StreamExt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,7 +38,8 @@ pub async fn run(outbox: Arc<Outbox>) {
     }
 }
 
-/// Probes one channel and keeps what it found.
+/// Probes one channel and keeps what it found: an account that can send is parked no more, one whose
+/// credentials are refused is parked.
 pub async fn probe(outbox: &Outbox, channel: &Channel) -> Health {
     let health = match tokio::time::timeout(BOUND, channel.adapter.probe(&*channel.wire)).await {
         Ok(health) => health,
@@ -50,5 +51,12 @@ pub async fn probe(outbox: &Outbox, channel: &Channel) -> Health {
         },
     };
     channel.note_health(health.clone(), outbox.now());
+    if health.state == HealthState::Ok {
+        outbox.lift(channel).await;
+    } else if health.refused {
+        let kind = FaultKind::Misconfigured { scope: MisconfiguredScope::Account };
+        let detail = "the medium refused the account's credentials";
+        outbox.park(channel, &SendFault::new(kind, "credentials_refused", detail)).await;
+    }
     health
 }

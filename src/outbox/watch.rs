@@ -161,7 +161,8 @@ async fn queues(outbox: &Outbox) -> StoreResult<()> {
     for channel in outbox.channels.iter() {
         let depth = outbox.store.depth(&channel.queue, At::Store).await?;
         let age = depth.oldest_ready.map_or(Duration::ZERO, |at| at.until(outbox.now()));
-        if age > outbox.settings.ready_lane_age {
+        let held_back = channel.is_held_back(outbox.now());
+        if age > outbox.settings.ready_lane_age && !held_back {
             let channel = channel.name.clone();
             outbox.notices.raise(Notice::QueueStuck { channel, seconds: age.as_secs() });
         }

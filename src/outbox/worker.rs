@@ -2,6 +2,7 @@
 use super::exchange::{Attempted, attempt, ready};
 use super::janitor::final_commit;
 use super::leases::Held;
+use super::pace::Queueing;
 use super::{Outbox, Point};
 use crate::clock::Millis;
 use crate::inbox::entry;
@@ -12,7 +13,8 @@ use crate::sends::log::StoredExchange;
 use crate::sends::record::{AttemptSummary, provider_hash};
 use crate::store::{At, Committed, Lease, Noted, ProviderRef, StoreError};
 use contract::{
-    Address, Content, FaultKind, Outcome, Part, PartStatus, Rank, RenderCtx, SendFault, SendId,
+    Address, Content, FaultKind, MisconfiguredScope, Outcome, Part, PartStatus, Rank, RenderCtx,
+    SendFault, SendId, ThrottleScope,
 };
 use futures_util::FutureExt;
 use kit::redact::Exchange;
@@ -192,8 +194,7 @@ impl<'a> Work<'a> {
 
     /// Renders the content as it was at acceptance and picks one part.
     fn part(&mut self, index: usize) -> Result<Part, SendFault> {
-        let to = self.record.recipient_now.as_ref().unwrap_or(&self.record.recipient);
-        let address = Address::new(to.clone());
+        let address = self.address();
         let ctx = RenderCtx {
             send: Some(&self.record.id),
             form_token: None,
@@ -237,7 +238,7 @@ impl<'a> Work<'a> {
                 return self.fault(index, fault, None, exchanges).await;
             }
         };
-        match self.begin(index).await {
+        match self.begin(index, part.requests).await {
             Flow::Stop => return Flow::Stop,
             Flow::Again if self.sending_part() != Some(index) => return Flow::Again,
             Flow::Again => {}
@@ -254,37 +255,56 @@ impl<'a> Work<'a> {
         self.settle(index, attempted, None).await
     }
 
-    /// The part is `sending` in the store before a byte is written.
-    async fn begin(&mut self, index: usize) -> Flow {
-        let mut record = self.record.clone();
-        let now = self.outbox.now();
-        if ladder::begin(&mut record, index, now) == Step::Refused {
-            self.outbox.metrics.count("tidings_ladder_refused_total", &[("event", "begin")]);
-            return Flow::Stop;
-        }
-        record.attempts_made = record.attempts_made.saturating_add(1);
-        record.attempts.push(AttemptSummary {
-            number: record.attempts_made,
-            part: u16::try_from(index).unwrap_or(u16::MAX),
-            started: now,
-            elapsed_ms: None,
-            http_status: None,
-            fault: None,
-        });
-        let commit = final_commit(&mut record, self.rev);
-        match self.outbox.store.begin(commit, &self.held.hold, At::Store).await {
-            Ok(Committed::Done) => {
-                self.record = record;
-                self.rev += 1;
-                Flow::Again
+    /// The part is `sending` in the store before a byte is written, once pacing lets it go.
+    async fn begin(&mut self, index: usize, cost: u32) -> Flow {
+        let mut queueing = Queueing::default();
+        loop {
+            let mut record = self.record.clone();
+            let now = self.outbox.now();
+            if now > record.expires_at || self.held.is_lost() {
+                return Flow::Again;
             }
-            Ok(Committed::Conflict(value)) => self.reload(&value),
-            Ok(Committed::Gone | Committed::Lost) => Flow::Stop,
-            Err(error) => {
-                tracing::warn!(send.id = %self.record.id, error = %error, "a send could not begin");
-                Flow::Stop
+            if ladder::begin(&mut record, index, now) == Step::Refused {
+                self.outbox.metrics.count("tidings_ladder_refused_total", &[("event", "begin")]);
+                return Flow::Stop;
+            }
+            record.attempts_made = record.attempts_made.saturating_add(1);
+            record.attempts.push(AttemptSummary {
+                number: record.attempts_made,
+                part: u16::try_from(index).unwrap_or(u16::MAX),
+                started: now,
+                elapsed_ms: None,
+                http_status: None,
+                fault: None,
+            });
+            let commit = final_commit(&mut record, self.rev);
+            let hold = &self.held.hold;
+            let pacing = Some(self.channel.pacing(&self.address(), cost));
+            match self.outbox.store.begin(commit, hold, pacing, At::Store).await {
+                Ok(Committed::Done) => {
+                    self.record = record;
+                    self.rev += 1;
+                    return Flow::Again;
+                }
+                Ok(Committed::Wait(wait)) => {
+                    if !queueing.wait(self.outbox, self.channel, hold, wait).await {
+                        return Flow::Stop;
+                    }
+                }
+                Ok(Committed::Conflict(value)) => return self.reload(&value),
+                Ok(Committed::Gone | Committed::Lost) => return Flow::Stop,
+                Err(error) => {
+                    tracing::warn!(send.id = %self.record.id, error = %error, "a send could not begin");
+                    return Flow::Stop;
+                }
             }
         }
+    }
+
+    /// Where the send goes now.
+    fn address(&self) -> Address {
+        let to = self.record.recipient_now.as_ref().unwrap_or(&self.record.recipient);
+        Address::new(to.clone())
     }
 
     fn reload(&mut self, value: &[u8]) -> Flow {
@@ -358,13 +378,44 @@ impl<'a> Work<'a> {
         exchanges: Vec<Exchange>,
     ) -> Flow {
         let (policy, now, jitter) = (self.policy(), self.outbox.now(), self.outbox.ids.fraction());
+        let parked = self.hold_back(&fault, now).await;
         let number = self.record.attempts_made;
         let decide = |record: &mut SendRecord| {
             close_attempt(record, number, now, http_status, Some(&fault.code));
-            ladder::faulted(record, index, &fault, policy, now, jitter)
+            match parked {
+                Some(until) => ladder::parked(record, index, &fault, until, now),
+                None => ladder::faulted(record, index, &fault, policy, now, jitter),
+            }
         };
         self.outbox.faults.at(Point::Deciding);
         self.decide(decide, exchanges).await
+    }
+
+    /// What a fault means for others, before it is decided what it means for this send: a vendor's
+    /// wait holds back the account or the recipient on every node, an account that cannot send is
+    /// parked. Gives until when it is.
+    async fn hold_back(&self, fault: &SendFault, now: Millis) -> Option<Millis> {
+        let (outbox, channel) = (self.outbox, self.channel);
+        match fault.kind {
+            FaultKind::Misconfigured { scope: MisconfiguredScope::Account } => {
+                outbox.park(channel, fault).await
+            }
+            FaultKind::Throttled { scope } => {
+                let pacing = channel.pacing(&self.address(), 1);
+                let (lane, rate, word) = match scope {
+                    ThrottleScope::Account => (None, pacing.account, "account"),
+                    ThrottleScope::Recipient => {
+                        (Some(&self.held.hold.lane), pacing.recipient, "recipient")
+                    }
+                };
+                let labels = [("channel", channel.name.as_str()), ("scope", word)];
+                outbox.metrics.count("tidings_throttled_total", &labels);
+                let until = now.plus(ladder::throttle_floor(&self.record, fault));
+                log_store(outbox.store.penalise(&channel.name, lane, until, rate, At::Store).await);
+                None
+            }
+            _ => None,
+        }
     }
 
     fn stored(&self, exchanges: Vec<Exchange>) -> Option<bytes::Bytes> {
@@ -409,7 +460,7 @@ impl<'a> Work<'a> {
                         return Flow::Again;
                     }
                 }
-                Ok(Committed::Gone | Committed::Lost) => return Flow::Stop,
+                Ok(Committed::Gone | Committed::Lost | Committed::Wait(_)) => return Flow::Stop,
                 Err(error) => {
                     tracing::warn!(send.id = %self.record.id, error = %error, "a decision is not recorded yet");
                     if self.held.is_lost() {
@@ -447,6 +498,9 @@ impl<'a> Work<'a> {
                     self.outbox.faults.at(Point::Noted);
                     self.rev += 1;
                     self.accepted_in(&record, now);
+                    if self.channel.is_parked() {
+                        self.outbox.lift(self.channel).await;
+                    }
                     if last {
                         self.outbox.note_end(&record);
                         return Flow::Stop;

@@ -222,9 +222,27 @@ pub fn faulted(
         FaultKind::Transient | FaultKind::Ambiguous => scheduled_wait(record, policy, jitter),
     };
     match wait {
-        Some(wait) => requeue(record, part, wait.max(fault.wait.unwrap_or_default()), at),
+        Some(wait) => {
+            let floor = fault.wait.unwrap_or_default().min(LONGEST_WAIT);
+            requeue(record, part, wait.max(floor), at)
+        }
         None => fail(record, part, at),
     }
+}
+
+/// The part was not accepted because the account cannot send: it waits until the account can, or
+/// the send expires. The lane is given back at once: nothing is claimed of a parked account.
+pub fn parked(
+    record: &mut SendRecord,
+    part: usize,
+    fault: &SendFault,
+    until: Millis,
+    at: Millis,
+) -> Next {
+    note_fault(record, part, fault, at);
+    move_part(record, part, Event::Requeue, Actor::Worker, at, None);
+    wait_until(record, until, at);
+    Next::Defer(at)
 }
 
 /// The worker that had written the part's request died.
@@ -303,12 +321,18 @@ fn scheduled_wait(record: &mut SendRecord, policy: Policy<'_>, jitter: f64) -> O
     Some(step.mul_f64(1.0 + 0.2 * jitter))
 }
 
-/// Not counted: the vendor's wait with up to a tenth (5 s at most) added; doubling where it names
-/// none.
-fn throttle_wait(record: &mut SendRecord, fault: &SendFault, jitter: f64) -> Duration {
+/// What a throttle holds back: the vendor's wait, at most a day; doubling from a second to a minute
+/// where it names none.
+#[must_use]
+pub fn throttle_floor(record: &SendRecord, fault: &SendFault) -> Duration {
     let own = Duration::from_secs(1 << record.waits.min(6)).min(LONGEST_THROTTLE);
+    fault.wait.unwrap_or(own).min(LONGEST_WAIT)
+}
+
+/// Not counted: the floor with up to a tenth (5 s at most) added.
+fn throttle_wait(record: &mut SendRecord, fault: &SendFault, jitter: f64) -> Duration {
+    let wait = throttle_floor(record, fault);
     record.waits = record.waits.saturating_add(1);
-    let wait = fault.wait.unwrap_or(own).min(LONGEST_WAIT);
     wait + wait.mul_f64(0.1 * jitter).min(Duration::from_secs(5))
 }
 
@@ -339,13 +363,17 @@ fn requeue(record: &mut SendRecord, part: usize, wait: Duration, at: Millis) -> 
         expire(record, Actor::Worker, at);
         return Next::Finish;
     }
+    wait_until(record, next, at);
+    Next::Defer(next)
+}
+
+fn wait_until(record: &mut SendRecord, next: Millis, at: Millis) {
     record.next_at = Some(next);
     let seconds = at.until(next).as_millis().div_ceil(1000);
     let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
     if let Some(fault) = record.fault.as_mut() {
         fault.retry_after = Some(seconds);
     }
-    Next::Defer(next)
 }
 
 fn fail(record: &mut SendRecord, part: usize, at: Millis) -> Next {

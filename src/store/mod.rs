@@ -9,6 +9,7 @@
 //! | [`Opening`] | record a notification with its inbox entry, send record and job |
 //! | [`Queue`] | lanes: claim, extend, acknowledge, defer, bury |
 //! | [`Records`] | send records: compare-and-swap writes joined with the lane they belong to |
+//! | [`Gates`] | pacing lanes, parked accounts |
 //! | [`Inbox`] | the shared ring, audience slices, bodies |
 //! | [`Idempotency`] | kept answers |
 //! | [`MediaShelf`] | media bytes and their lifetimes |
@@ -27,11 +28,13 @@ mod chat;
 pub mod embedded;
 pub mod model;
 mod oversight;
+pub mod pace;
 mod records;
 pub mod redis;
 mod steps;
 
-pub use oversight::*;
 pub use chat::*;
+pub use oversight::*;
+pub use pace::{Account, Breath, Gates, Pacing, Parked, Rate, Wait};
 pub use records::*;
 pub use steps::*;

@@ -2,6 +2,7 @@
 //!
 //! A stored record is `<rev> <status>[ w]\n` and then bytes. The store compares `rev`, shows the
 //! header, and publishes a signal when the ` w` (watched) is there; it reads nothing else.
+use super::pace::{Pacing, Wait};
 use super::steps::{At, Hold, Lane, StoreResult};
 use crate::clock::Millis;
 use async_trait::async_trait;
@@ -86,6 +87,8 @@ pub enum Committed {
     Gone,
     /// The hold that went with the write is lost; nothing written.
     Lost,
+    /// Pacing holds the request back; nothing written. From [`Records::begin`] alone.
+    Wait(Wait),
 }
 
 /// A provider's message id to index.
@@ -133,8 +136,15 @@ pub trait Records {
     /// Writes.
     async fn commit(&self, commit: Commit, at: At) -> StoreResult<Committed>;
 
-    /// Writes if the lease is still held: what precedes the first byte of a request.
-    async fn begin(&self, commit: Commit, hold: &Hold, at: At) -> StoreResult<Committed>;
+    /// Writes if the lease is still held and both pacing lanes let the request go, which then moves
+    /// them: what precedes the first byte of a request.
+    async fn begin(
+        &self,
+        commit: Commit,
+        hold: &Hold,
+        pacing: Option<Pacing>,
+        at: At,
+    ) -> StoreResult<Committed>;
 
     /// Writes a fact: a provider id and the move it brought. Needs no lease. With `last`, and if
     /// that hold still stands, the lane's head goes as by an acknowledgement.

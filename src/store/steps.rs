@@ -1,6 +1,7 @@
 //! The traits whose steps are not writes of one send record, and the types they exchange.
-use super::oversight::Oversight;
 use super::chat::{Chat, Conversations};
+use super::oversight::Oversight;
+use super::pace::{Account, Gates};
 use super::records::{OpenSend, Records};
 use crate::clock::Millis;
 use async_trait::async_trait;
@@ -40,6 +41,7 @@ pub trait Store:
     Opening
     + Queue
     + Records
+    + Gates
     + Inbox
     + Idempotency
     + MediaShelf
@@ -55,6 +57,7 @@ impl<T> Store for T where
     T: Opening
         + Queue
         + Records
+        + Gates
         + Inbox
         + Idempotency
         + MediaShelf
@@ -81,6 +84,11 @@ impl QueueName {
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+    /// The channel whose sends it holds, if it holds sends.
+    #[must_use]
+    pub fn channel(&self) -> Option<&str> {
+        self.0.strip_prefix("out.")
     }
     /// The queue of that stored name.
     #[must_use]
@@ -132,6 +140,10 @@ pub struct Claimed {
     pub leases: Vec<Lease>,
     /// When the next delayed lane comes due or the next lease runs out, if any is waiting.
     pub next_due: Option<Millis>,
+    /// The account lets nothing go before then: it is out of breath or parked.
+    pub wait_until: Option<Millis>,
+    /// It is parked; `wait_until` is when it is to be probed.
+    pub parked: bool,
 }
 
 /// What acting on a hold came to.
@@ -173,19 +185,22 @@ pub trait Queue {
     ) -> StoreResult<u64>;
 
     /// Takes up to one lane for each token (≤ 32), each held for `lease`. Leases that ran out come
-    /// first (their reaps + 1), then ready lanes in order; due lanes become ready before that.
+    /// first (their reaps + 1), then ready lanes in order; due lanes become ready before that. A
+    /// parked account gives none, one out of breath as many as may go within a second.
     async fn claim(
         &self,
         queue: &QueueName,
         tokens: Vec<Token>,
         lease: Duration,
+        account: Option<&Account>,
         at: At,
     ) -> StoreResult<Claimed>;
 
     /// Moves the deadline of these holds to now + `lease`; gives those still held.
     async fn extend(&self, holds: Vec<Hold>, lease: Duration, at: At) -> StoreResult<Vec<Hold>>;
 
-    /// Removes the head and the lease; a next head makes the lane ready.
+    /// Removes the head and the lease; a next head makes the lane ready, or delayed until its
+    /// recipient's pace lets it go.
     async fn ack(&self, hold: &Hold, at: At) -> StoreResult<Held>;
 
     /// Gives the lane back, delayed until `until`; the head stays.

@@ -136,6 +136,7 @@ impl Fleet {
             format!("channels.telegram.bot_token='{TOKEN}'"),
             format!("channels.telegram.base_url='{vendors}'"),
             "channels.telegram.allowed_recipients=['*']".to_owned(),
+            "channels.telegram.pace={account_per_second=0,recipient_per_second=0}".to_owned(),
         ]
     }
 

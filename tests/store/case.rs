@@ -173,7 +173,7 @@ impl Case {
 
     /// Claims up to `want` lanes with fresh tokens.
     pub async fn claim(&self, queue: &QueueName, want: usize, at: At) -> Claimed {
-        self.store.claim(queue, tokens(want), LEASE, at).await.unwrap()
+        self.store.claim(queue, tokens(want), LEASE, None, at).await.unwrap()
     }
 
     /// Claims the only lane there is to claim.

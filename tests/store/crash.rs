@@ -67,10 +67,10 @@ fn say(what: &str, number: u128) {
 async fn call(store: &Embedded, number: u128) -> Result<(), StoreError> {
     assert_eq!(store.open(step(number), at(0)).await?, Opened::Opened);
     say("opened", number);
-    for lease in store.claim(&out(), tokens(1), LEASE, at(0)).await?.leases {
+    for lease in store.claim(&out(), tokens(1), LEASE, None, at(0)).await?.leases {
         let text = String::from_utf8(lease.item.to_vec()).unwrap();
         let taken = decode26(SendId::parse(&text).unwrap().tail()).unwrap();
-        let begun = store.begin(commit(taken, 1, "sending"), &lease.hold, at(0)).await?;
+        let begun = store.begin(commit(taken, 1, "sending"), &lease.hold, None, at(0)).await?;
         assert_eq!(begun, Committed::Done);
         say("begun", taken);
         let accepted = Commit { active: Active::Remove, ..commit(taken, 2, "accepted") };

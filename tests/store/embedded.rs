@@ -60,13 +60,13 @@ async fn d_21_after_a_restart_only_a_begun_lane_counts_as_reaped() {
         store.open(sent(number, name), at(0)).await.unwrap();
         store.open(sent(number + 100, name), at(0)).await.unwrap();
     }
-    let mut leases = store.claim(&out(), tokens(9), LEASE, at(0)).await.unwrap().leases;
+    let mut leases = store.claim(&out(), tokens(9), LEASE, None, at(0)).await.unwrap().leases;
     let idle = leases.remove(0).hold;
     assert_eq!(store.defer_lane(&idle, time(0), at(0)).await, Ok(Held::Done));
     for (number, lease) in (2..).zip(&leases) {
         let hold = &lease.hold;
         if !["claimed", "acked", "delayed"].contains(&hold.lane.0.as_str()) {
-            assert_eq!(store.begin(commit(number, 1, "sending"), hold, at(1)).await, DONE);
+            assert_eq!(store.begin(commit(number, 1, "sending"), hold, None, at(1)).await, DONE);
         }
         let next = commit(number, 2, "next");
         match hold.lane.0.as_str() {
@@ -89,7 +89,7 @@ async fn d_21_after_a_restart_only_a_begun_lane_counts_as_reaped() {
     // Twice: a process that dies again before it claims changes nothing.
     drop(Embedded::open(options(&folder)).unwrap());
     let store = Embedded::open(options(&folder)).unwrap();
-    let claimed = store.claim(&out(), tokens(32), LEASE, at(3)).await.unwrap();
+    let claimed = store.claim(&out(), tokens(32), LEASE, None, at(3)).await.unwrap();
     assert_eq!(claimed.next_due, Some(time(9_000)));
     let mut seen: Vec<_> = claimed
         .leases
@@ -111,14 +111,14 @@ async fn d_21_after_a_restart_only_a_begun_lane_counts_as_reaped() {
     drop(store);
     // It died again while it held it: counted again, until the head goes.
     let store = Embedded::open(options(&folder)).unwrap();
-    let claimed = store.claim(&out(), tokens(32), LEASE, at(4)).await.unwrap();
+    let claimed = store.claim(&out(), tokens(32), LEASE, None, at(4)).await.unwrap();
     let begun = claimed.leases.iter().find(|lease| lease.hold.lane == lane("begun")).unwrap();
     assert_eq!((begun.reaps, begun.reaped), (2, true));
     assert_eq!(begun.record, Some(record(2, "sending")));
     store.finish(commit(3, 2, "outcome_unknown"), &begun.hold, at(4)).await.unwrap();
     drop(store);
     let store = Embedded::open(options(&folder)).unwrap();
-    let claimed = store.claim(&out(), tokens(32), LEASE, at(5)).await.unwrap();
+    let claimed = store.claim(&out(), tokens(32), LEASE, None, at(5)).await.unwrap();
     let begun = claimed.leases.iter().find(|lease| lease.hold.lane == lane("begun")).unwrap();
     assert_eq!((begun.item.as_ref(), begun.reaps), (snd(103).as_str().as_bytes(), 0));
 }
@@ -203,7 +203,8 @@ async fn d_61_a_full_disk_refuses_whole_steps_and_heals() {
     let folder = Folder::new();
     let (store, disk) = on_disk(&folder);
     store.open(sent(1, "held"), at(0)).await.unwrap();
-    let hold = store.claim(&out(), tokens(1), LEASE, at(0)).await.unwrap().leases.remove(0).hold;
+    let hold =
+        store.claim(&out(), tokens(1), LEASE, None, at(0)).await.unwrap().leases.remove(0).hold;
     disk.room.store(3_000_000, Ordering::SeqCst);
     let mut number = 1;
     let refused = loop {
@@ -263,7 +264,7 @@ async fn d_11_a_failed_flush_answers_all_and_leaves_nothing_half() {
     for number in 1..=3 {
         store.open(sent(number, &format!("r{number}")), at(0)).await.unwrap();
     }
-    let mut leases = store.claim(&out(), tokens(2), LEASE, at(0)).await.unwrap().leases;
+    let mut leases = store.claim(&out(), tokens(2), LEASE, None, at(0)).await.unwrap().leases;
     let (second, first) = (leases.remove(1).hold, leases.remove(0).hold);
     for round in 0..5u128 {
         disk.flush_fails.store(true, Ordering::SeqCst);
@@ -299,7 +300,7 @@ async fn d_11_a_failed_commit_takes_lanes_and_leases_back() {
         store.open(sent(number, &format!("r{number}")), at(0)).await.unwrap();
         store.open(sent(number + 10, &format!("r{number}")), at(0)).await.unwrap();
     }
-    let leases = store.claim(&out(), tokens(3), LEASE, at(0)).await.unwrap().leases;
+    let leases = store.claim(&out(), tokens(3), LEASE, None, at(0)).await.unwrap().leases;
     let before = store.depth(&out(), at(0)).await.unwrap();
     let failing = || disk.write_fails.store(true, Ordering::SeqCst);
     failing();
@@ -312,9 +313,9 @@ async fn d_11_a_failed_commit_takes_lanes_and_leases_back() {
     assert_eq!(store.record(&snd(1)).await, Ok(Some(record(1, "queued"))));
     // A lease that ran out is taken over by a step that writes: it fails, so nobody took it over.
     failing();
-    assert!(store.claim(&out(), tokens(1), LEASE, at(60_000)).await.is_err());
+    assert!(store.claim(&out(), tokens(1), LEASE, None, at(60_000)).await.is_err());
     assert_eq!(store.finish(commit(1, 1, "done"), &leases[0].hold, at(60_000)).await, DONE);
-    let again = store.claim(&out(), tokens(9), LEASE, at(60_000)).await.unwrap().leases;
+    let again = store.claim(&out(), tokens(9), LEASE, None, at(60_000)).await.unwrap().leases;
     let seen: Vec<_> = again.iter().map(|l| (l.hold.lane.0.as_str(), l.reaps, l.reaped)).collect();
     assert_eq!(seen, [("r2", 1, true), ("r3", 1, true), ("r1", 0, false)]);
 }

@@ -287,7 +287,7 @@ async fn d_3_many_claimers_never_share_a_lane_and_keep_its_order(case: Case) {
             let (store, held, given) = (store.clone(), held.clone(), given.clone());
             tokio::spawn(async move {
                 loop {
-                    let claimed = store.claim(&out(), tokens(3), LEASE, at(1)).await.unwrap();
+                    let claimed = store.claim(&out(), tokens(3), LEASE, None, at(1)).await.unwrap();
                     if claimed.leases.is_empty() {
                         if store.depth(&out(), at(1)).await.unwrap().items == 0 {
                             return;

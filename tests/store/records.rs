@@ -65,11 +65,11 @@ async fn begin_finish_and_defer_need_the_lease(case: Case) {
     case.open(sent(2, "r"), at(0)).await;
     let store = &case.store;
     let old = case.take(&out(), at(0)).await;
-    assert_eq!(store.begin(commit(1, 1, "sending"), &old, at(1)).await, DONE);
+    assert_eq!(store.begin(commit(1, 1, "sending"), &old, None, at(1)).await, DONE);
     let new = case.take(&out(), at(60_000)).await;
     let lost = Ok(Committed::Lost);
     let next = || commit(1, 2, "x");
-    assert_eq!(store.begin(next(), &old, at(60_000)).await, lost);
+    assert_eq!(store.begin(next(), &old, None, at(60_000)).await, lost);
     assert_eq!(store.finish(next(), &old, at(60_000)).await, lost);
     assert_eq!(store.defer(next(), &old, time(0), at(60_000)).await, lost);
     assert_eq!(store.record(&snd(1)).await, Ok(Some(record(2, "sending"))));
@@ -96,7 +96,7 @@ async fn a_refused_write_moves_neither_lane_nor_index(case: Case) {
     };
     let conflict = Committed::Conflict(record(1, "queued"));
     let store = &case.store;
-    assert_eq!(store.begin(wrong(), &hold, at(1)).await, Ok(conflict.clone()));
+    assert_eq!(store.begin(wrong(), &hold, None, at(1)).await, Ok(conflict.clone()));
     assert_eq!(store.finish(wrong(), &hold, at(1)).await, Ok(conflict.clone()));
     assert_eq!(store.defer(wrong(), &hold, time(9), at(1)).await, Ok(conflict));
     let provider = Some(ProviderRef { hash: "h".into(), part: 0 });
@@ -265,8 +265,8 @@ async fn d_28_only_watched_records_are_announced(case: Case) {
     case.store.commit(quiet(1), at(1)).await.unwrap();
     case.store.commit(watched(1), at(1)).await.unwrap();
     let hold = case.take(&out(), at(1)).await;
-    case.store.begin(watched(2), &hold, at(1)).await.unwrap();
-    case.store.begin(watched(2), &hold, at(1)).await.unwrap(); // a conflict: nothing written
+    case.store.begin(watched(2), &hold, None, at(1)).await.unwrap();
+    case.store.begin(watched(2), &hold, None, at(1)).await.unwrap(); // a conflict: nothing written
     let mut heard = 0;
     while heard < 2 {
         let signal = tokio::time::timeout(Duration::from_secs(5), signals.recv()).await;

@@ -112,7 +112,7 @@ async fn full_walk(case: &Case) {
     store.keep("key", kept(1, "done"), at(0)).await.unwrap();
     let hold = case.take(&out(), at(0)).await;
     store.extend(vec![hold.clone()], LEASE, at(0)).await.unwrap();
-    store.begin(commit(1, 1, "x"), &hold, at(0)).await.unwrap();
+    store.begin(commit(1, 1, "x"), &hold, None, at(0)).await.unwrap();
     let provider = Some(ProviderRef { hash: "h".into(), part: 0 });
     let full = tidings::store::Commit {
         log: Some("log".into()),
@@ -237,7 +237,7 @@ async fn d_63_a_step_repeated_after_a_lost_answer_happens_once() {
     assert_eq!((lease.reaps, lease.body.clone()), (0, Some(body(1))));
     let hold = &lease.hold;
     lossy.lose(1);
-    assert_eq!(store.begin(commit(1, 1, "a"), hold, at(1)).await, Ok(Committed::Done));
+    assert_eq!(store.begin(commit(1, 1, "a"), hold, None, at(1)).await, Ok(Committed::Done));
     lossy.lose(1);
     let deferred = store.defer(commit(1, 2, "b"), hold, time(5), at(1)).await;
     assert_eq!(deferred, Ok(Committed::Done));
@@ -269,7 +269,7 @@ async fn a_claim_without_an_answer_holds_no_lane_back() {
         case.store.push(&out(), &lane(name), name.into(), None, at(0)).await.unwrap();
     }
     lossy.lose(1000);
-    let lost = case.store.claim(&out(), tokens(2), LEASE, at(0)).await;
+    let lost = case.store.claim(&out(), tokens(2), LEASE, None, at(0)).await;
     assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
     lossy.lose(0);
     assert_eq!(case.store.depth(&out(), at(0)).await.unwrap().leased, 2);
@@ -332,7 +332,7 @@ async fn d_15_a_flushed_server_works_at_once() {
     let hold = case.take(&out(), at(0)).await;
     assert!(server.cli(&["FLUSHALL"]).contains("OK"));
     let store = &case.store;
-    assert_eq!(store.begin(commit(1, 1, "x"), &hold, at(1)).await, Ok(Committed::Lost));
+    assert_eq!(store.begin(commit(1, 1, "x"), &hold, None, at(1)).await, Ok(Committed::Lost));
     assert_eq!(store.note_part(commit(1, 1, "x"), None, Some(&hold), at(1)).await, Ok(Noted::Gone));
     assert_eq!(store.ack(&hold, at(1)).await, Ok(Held::Lost));
     assert_eq!(store.depth(&out(), at(1)).await, Ok(QueueDepth::default()));

@@ -16,9 +16,14 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use tidings::store::embedded::{Embedded, Options};
 use tidings::store::{
-    Active, At, Commit, Dead, Hold, Lane, OpenSend, OpenStep, ProviderRef, QueueName, Scope,
-    SendIndex, Store, Sweep,
+    Account, Active, At, Commit, Dead, Hold, Lane, OpenSend, OpenStep, Pacing, ProviderRef,
+    QueueName, Rate, Scope, SendIndex, Store, Sweep,
 };
+
+/// One in two seconds, two at once.
+const ACCOUNT: Rate = Rate { interval: 2_000_000, tolerance: 4_000_000 };
+/// One in seven seconds.
+const RECIPIENT: Rate = Rate { interval: 7_000_000, tolerance: 7_000_000 };
 
 /// A number the walk takes modulo what there is to choose from.
 type Pick = usize;
@@ -27,7 +32,8 @@ type Pick = usize;
 enum Op {
     Open(Opening),
     Push { queue: Pick, lane: Pick, due: Option<i64> },
-    Claim { queue: Pick, want: usize, lease: u64 },
+    Claim { queue: Pick, want: usize, lease: u64, paced: bool },
+    Gate { channel: Pick, lane: Option<Pick>, how: GateStep },
     Extend { holds: Vec<Pick>, lease: u64 },
     Lane { hold: Pick, how: LaneStep },
     Write { send: Pick, stale: bool, hold: Pick, how: WriteStep, content: Content },
@@ -56,9 +62,17 @@ enum LaneStep {
 }
 
 #[derive(Clone, Copy, Debug)]
+enum GateStep {
+    Penalise(i64),
+    Park(u64),
+    Probation,
+    Unpark,
+}
+
+#[derive(Clone, Copy, Debug)]
 enum WriteStep {
     Commit,
-    Begin,
+    Begin(Option<u32>),
     Note { provider: bool, last: bool },
     Finish,
     Defer(i64),
@@ -103,11 +117,17 @@ fn op() -> impl Strategy<Value = Op> {
     ];
     let write_step = prop_oneof![
         Just(WriteStep::Commit),
-        Just(WriteStep::Begin),
+        prop::option::of(1..4u32).prop_map(WriteStep::Begin),
         (any::<bool>(), any::<bool>())
             .prop_map(|(provider, last)| WriteStep::Note { provider, last }),
         Just(WriteStep::Finish),
         delay.clone().prop_map(WriteStep::Defer),
+    ];
+    let gate_step = prop_oneof![
+        1 => delay.clone().prop_map(GateStep::Penalise),
+        1 => (1..30u64).prop_map(GateStep::Park),
+        1 => Just(GateStep::Probation),
+        2 => Just(GateStep::Unpark),
     ];
     let active = prop_oneof![
         Just(Active::Keep),
@@ -126,8 +146,10 @@ fn op() -> impl Strategy<Value = Op> {
         4 => opening().prop_map(Op::Open),
         2 => (0..3usize, 0..3usize, prop::option::of(delay.clone()))
             .prop_map(|(queue, lane, due)| Op::Push { queue, lane, due }),
-        4 => (0..3usize, 0..4usize, 0..60u64)
-            .prop_map(|(queue, want, lease)| Op::Claim { queue, want, lease }),
+        4 => (0..3usize, 0..4usize, 0..60u64, any::<bool>())
+            .prop_map(|(queue, want, lease, paced)| Op::Claim { queue, want, lease, paced }),
+        1 => (0..2usize, prop::option::of(0..3usize), gate_step)
+            .prop_map(|(channel, lane, how)| Op::Gate { channel, lane, how }),
         1 => (vec(pick(), 0..3), 0..60u64).prop_map(|(holds, lease)| Op::Extend { holds, lease }),
         3 => (pick(), lane_step).prop_map(|(hold, how)| Op::Lane { hold, how }),
         4 => (pick(), prop::bool::weighted(0.2), pick(), write_step, content).prop_map(
@@ -215,12 +237,16 @@ impl<'a> Walk<'a> {
                     (Bytes::from(format!("item {}", self.now)), due.map(|d| self.now + d));
                 both!(self, push(&queues()[queue], &lane(pick), item.clone(), due.map(time), now));
             }
-            Op::Claim { queue, want, lease } => {
-                let tokens = tokens(want);
+            Op::Claim { queue, want, lease, paced } => {
+                let (tokens, lease, queue) = (tokens(want), seconds(lease), &queues()[queue]);
+                let channel = queue.channel().and_then(ChannelName::parse);
+                let account = channel.filter(|_| paced);
+                let account = account.map(|channel| Account { channel, rate: ACCOUNT });
                 let claimed =
-                    both!(self, claim(&queues()[queue], tokens.clone(), seconds(lease), now));
+                    both!(self, claim(queue, tokens.clone(), lease, account.as_ref(), now));
                 self.holds.extend(claimed.leases.into_iter().map(|lease| lease.hold));
             }
+            Op::Gate { channel, lane: pick, how } => self.gate(channel, pick, how).await?,
             Op::Extend { holds, lease } => {
                 let holds: Vec<Hold> = holds.into_iter().map(|pick| self.hold(pick)).collect();
                 both!(self, extend(holds.clone(), seconds(lease), now));
@@ -324,7 +350,11 @@ impl<'a> Walk<'a> {
         };
         match how {
             WriteStep::Commit => _ = both!(self, commit(commit.clone(), now)),
-            WriteStep::Begin => _ = both!(self, begin(commit.clone(), &hold, now)),
+            WriteStep::Begin(cost) => {
+                let pacing =
+                    cost.map(|cost| Pacing { account: ACCOUNT, recipient: RECIPIENT, cost });
+                both!(self, begin(commit.clone(), &hold, pacing, now));
+            }
             WriteStep::Finish => _ = both!(self, finish(commit.clone(), &hold, now)),
             WriteStep::Defer(delay) => {
                 let until = time(self.now + delay);
@@ -336,6 +366,27 @@ impl<'a> Walk<'a> {
                 let last = last.then_some(&hold);
                 both!(self, note_part(commit.clone(), provider.clone(), last, now));
             }
+        }
+        Ok(())
+    }
+
+    async fn gate(
+        &mut self,
+        channel: Pick,
+        pick: Option<Pick>,
+        how: GateStep,
+    ) -> Result<(), TestCaseError> {
+        let (channel, now) = (&channels()[channel], self.at());
+        match how {
+            GateStep::Penalise(delay) => {
+                let lane = pick.map(lane);
+                let rate = if lane.is_some() { RECIPIENT } else { ACCOUNT };
+                let until = time(self.now + delay);
+                both!(self, penalise(channel, lane.as_ref(), until, rate, now));
+            }
+            GateStep::Park(wait) => _ = both!(self, park(channel, "no", seconds(wait), now)),
+            GateStep::Probation => _ = both!(self, probation(channel, seconds(40), now)),
+            GateStep::Unpark => _ = both!(self, unpark(channel, now)),
         }
         Ok(())
     }
@@ -358,6 +409,10 @@ impl<'a> Walk<'a> {
             both!(self, entry(id, now));
         }
         both!(self, bodies(&self.notifications));
+        for channel in &channels() {
+            both!(self, parked(channel));
+            both!(self, breath(channel, &lane(0), now));
+        }
         let mut indexes: Vec<SendIndex> = vec![SendIndex::Owner(ana), SendIndex::Owner(bo)];
         for channel in channels() {
             for pick in 0..3 {
@@ -407,7 +462,7 @@ async fn drained(store: &dyn Store, now: i64) -> BTreeMap<(String, String), Vec<
     let mut given: BTreeMap<(String, String), Vec<Bytes>> = BTreeMap::new();
     for queue in queues() {
         loop {
-            let claimed = store.claim(&queue, tokens(9), seconds(1), at(now)).await.unwrap();
+            let claimed = store.claim(&queue, tokens(9), seconds(1), None, at(now)).await.unwrap();
             if claimed.leases.is_empty() {
                 break;
             }

@@ -8,5 +8,6 @@ mod media;
 mod notices;
 mod operations;
 mod owned;
+mod pacing;
 mod refusals;
 mod world;

@@ -224,6 +224,7 @@ fn telegram(vendors: &str) -> Vec<(String, String)> {
         ("base_url", format!("'{vendors}/telegram'")),
         ("allowed_recipients", "['*']".to_owned()),
         ("default_recipient", "'42'".to_owned()),
+        ("pace", "{account_per_second=0,recipient_per_second=0}".to_owned()),
     ]
     .into_iter()
     .map(|(key, value)| (format!("channels.telegram.{key}"), value))

@@ -91,6 +91,20 @@ impl HealthState {
     }
 }
 
+/// How fast a medium wants requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pace {
+    /// Requests a second in the long run; 0: as many as there are.
+    pub per_second: f64,
+    /// Requests an idle lane lets through at once.
+    pub burst: f64,
+}
+
+impl Pace {
+    /// As many as there are.
+    pub const NONE: Self = Self { per_second: 0.0, burst: 0.0 };
+}
+
 /// One medium, bound to one account.
 #[async_trait]
 pub trait Adapter: Send + Sync {
@@ -103,6 +117,16 @@ pub trait Adapter: Send + Sync {
     /// Response and request headers worth keeping in an attempt log, beside the common ones.
     fn kept_headers(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// The pace of the whole account unless the operator sets another.
+    fn account_pace(&self) -> Pace {
+        Pace::NONE
+    }
+
+    /// The pace towards one recipient unless the operator sets another.
+    fn recipient_pace(&self, _address: &Address) -> Pace {
+        Pace::NONE
     }
 
     /// Reads the recipient a caller gave, or the default, and applies the account's policy. With

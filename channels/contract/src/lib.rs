@@ -31,7 +31,7 @@ pub mod wire;
 pub mod words;
 
 pub use account::{AccountConfig, Key, KeyDefault, KeyKind, KeyProblem, KeyValue, Registration};
-pub use adapter::{Adapter, Health, HealthState, RenderCtx, Rendered};
+pub use adapter::{Adapter, Health, HealthState, Pace, RenderCtx, Rendered};
 pub use capability::{Capability, Degrade, Degrades, How, Matrix, Support};
 pub use content::{
     Choice, ChoiceList, ChoiceOption, ChoiceSurface, Content, FormRequest, LinkOption, Location,

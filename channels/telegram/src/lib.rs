@@ -17,7 +17,7 @@ use config::Account;
 use contract::account::{Opened, Sample};
 use contract::{
     AccountConfig, Adapter, Address, Content, Descriptor, Health, KeyProblem, Medium, Outcome,
-    Part, Refusal, Registration, RenderCtx, Rendered, Secrets, Wire, WireResult,
+    Pace, Part, Refusal, Registration, RenderCtx, Rendered, Secrets, Wire, WireResult,
 };
 use std::sync::Arc;
 
@@ -64,6 +64,15 @@ impl Adapter for Telegram {
 
     fn secrets(&self) -> &Secrets {
         &self.account.secrets
+    }
+
+    fn account_pace(&self) -> Pace {
+        limits::ACCOUNT_PACE
+    }
+
+    fn recipient_pace(&self, address: &Address) -> Pace {
+        // Groups and channels have negative ids.
+        if address.as_str().starts_with('-') { limits::GROUP_PACE } else { limits::CHAT_PACE }
     }
 
     fn recipient(&self, given: Option<&str>, reply: bool) -> Result<Address, Refusal> {

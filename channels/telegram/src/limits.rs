@@ -4,7 +4,7 @@
 //! in UTF-16 units: the reference says characters, and units are never fewer.
 use crate::config::Account;
 use contract::{
-    Capability as C, Descriptor, How, Limit, LimitName as L, Limits, Matrix, Medium, Rank,
+    Capability as C, Descriptor, How, Limit, LimitName as L, Limits, Matrix, Medium, Pace, Rank,
     ReceiptName, RecipientPolicy, Recipients,
 };
 
@@ -30,6 +30,13 @@ pub const LOCAL_FILE_BYTES: u64 = 2_000_000_000;
 pub const CONNECTIONS: std::ops::RangeInclusive<i64> = 1..=100;
 /// Ports the vendor calls webhooks on.
 pub const WEBHOOK_PORTS: [u16; 4] = [443, 80, 88, 8443];
+
+/// Requests of one bot.
+pub const ACCOUNT_PACE: Pace = Pace { per_second: 25.0, burst: 30.0 };
+/// Messages to one person.
+pub const CHAT_PACE: Pace = Pace { per_second: 1.0, burst: 3.0 };
+/// Messages to one group: 20 a minute.
+pub const GROUP_PACE: Pace = Pace { per_second: 20.0 / 60.0, burst: 3.0 };
 
 /// The declaration of an account.
 pub fn descriptor(account: &Account, medium: Medium) -> Descriptor {

@@ -7,7 +7,7 @@ use crate::problem::Refused;
 use crate::registry::Channel;
 use crate::store::At;
 use actix_web::HttpResponse;
-use contract::Descriptor;
+use contract::{Descriptor, HealthState};
 use serde_json::{Map, Value, json};
 
 /// Every registered channel.
@@ -39,6 +39,20 @@ async fn row(call: &Call, channel: &Channel) -> Result<Value, Refused> {
     let app = &call.app;
     let descriptor = channel.adapter.descriptor();
     let (health, checked_at) = channel.health();
+    let parked = app.store.parked(&channel.name).await?;
+    let (state, detail) = match &parked {
+        None => (health.state, health.detail),
+        Some(parked) => {
+            let detail = format!(
+                "parked since {}: the account cannot send ({}); its sends wait, the next probe is \
+                 at {}",
+                parked.since.rfc3339(),
+                parked.reason,
+                parked.until.rfc3339()
+            );
+            (HealthState::Failing, detail)
+        }
+    };
     let depth = app.store.depth(&channel.queue, At::Store).await?;
     let oldest = depth.oldest_ready.map_or(0, |at| at.until(app.clock.now()).as_secs());
     Ok(json!({
@@ -53,11 +67,12 @@ async fn row(call: &Call, channel: &Channel) -> Result<Value, Refused> {
         },
         "receipts": descriptor.receipts,
         "health": {
-            "state": health.state.as_str(),
-            "detail": health.detail,
+            "state": state.as_str(),
+            "detail": detail,
             "checked_at": checked_at.map(crate::clock::Millis::rfc3339),
         },
-        "lane": { "queued": depth.items, "oldest_s": oldest, "paused_until": null },
+        "lane": { "queued": depth.items, "oldest_s": oldest,
+                  "paused_until": parked.map(|parked| parked.until.rfc3339()) },
     }))
 }
 

@@ -64,7 +64,8 @@ async fn lanes(call: &Call) -> (bool, String) {
             return (false, format!("the queue of {} cannot be read", channel.name));
         };
         let age = depth.oldest_ready.map_or(Duration::ZERO, |at| at.until(app.clock.now()));
-        if age > bound {
+        // What pacing or a parking holds back is a backlog, not a fault of this node.
+        if age > bound && !channel.is_held_back(app.clock.now()) {
             let detail =
                 format!("{}: the oldest claimable lane waits {} s", channel.name, age.as_secs());
             return (false, detail);
@@ -89,6 +90,9 @@ pub async fn metrics(call: Call) -> Result<HttpResponse, Refused> {
         gauge("tidings_leases", depth.leased);
         let oldest = depth.oldest_ready.map_or(Duration::ZERO, |at| at.until(app.clock.now()));
         app.metrics.gauge("tidings_queue_oldest_seconds", &labels, oldest.as_secs_f64());
+        let parked = app.store.parked(&channel.name).await?.is_some();
+        let labels = [("channel", channel.name.as_str())];
+        app.metrics.gauge("tidings_channel_parked", &labels, f64::from(u8::from(parked)));
     }
     #[allow(clippy::cast_precision_loss)] // as above
     app.metrics.gauge("tidings_media_bytes", &[], app.store.media_bytes().await? as f64);

@@ -11,7 +11,7 @@
 //! - `writer` is the thread and its group commit; `step` is one step at work: it decides over a view
 //!   it cannot change and leaves a plan that the writer carries out.
 //! - `lanes` is the part of the queues that lives in memory: which lane is ready, delayed, leased.
-//! - `opening`, `queue`, `records`, `inbox`, `idempotency`, `media`, `chat`, `conversations`,
+//! - `opening`, `queue`, `records`, `gates`, `inbox`, `idempotency`, `media`, `chat`, `conversations`,
 //!   `oversight`, `sweep` implement the traits; `lapse` keeps the deadlines of visitors, transcripts and messages.
 //!
 //! Life of one notification: [`Opening::open`](super::Opening::open) becomes a step; the writer runs
@@ -23,6 +23,7 @@
 mod chat;
 mod conversations;
 mod database;
+mod gates;
 mod idempotency;
 mod inbox;
 mod lanes;

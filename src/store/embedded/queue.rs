@@ -1,9 +1,11 @@
 //! The queue steps. Claims and extensions move lanes in memory and write nothing, but for a claim
 //! that takes over a lease that ran out: the lane's row counts those.
+use super::super::pace::Account;
 use super::super::steps::{
     At, Claimed, Held, Hold, Lane, Lease, Poison, Queue, QueueDepth, QueueName, StoreResult, Token,
 };
 use super::Embedded;
+use super::gates::{pace_key, parking};
 use super::lanes::{LaneState, Place, QueueLanes};
 use super::rows::{Fields, SendRow, Standing, corrupt, send_key};
 use super::step::Step;
@@ -47,11 +49,26 @@ impl Queue for Embedded {
         queue: &QueueName,
         tokens: Vec<Token>,
         lease: Duration,
+        account: Option<&Account>,
         at: At,
     ) -> StoreResult<Claimed> {
-        let queue = queue.clone();
+        let (queue, account) = (queue.clone(), account.cloned());
+        let mut tokens = tokens;
         self.write(move |step| {
             let now = step.now(at);
+            if let Some(Account { channel, rate }) = account {
+                if let Some(parked) = parking(step, &channel)? {
+                    let wait_until = Some(parked.until);
+                    return Ok(Claimed { wait_until, parked: true, ..Claimed::default() });
+                }
+                let key = pace_key(channel.as_str(), None);
+                let room = rate.room(step.paces().idle_at(&key), now, tokens.len());
+                if room == 0 && !tokens.is_empty() {
+                    let wait_until = Some(step.paces().next(&key).unwrap_or(now));
+                    return Ok(Claimed { wait_until, ..Claimed::default() });
+                }
+                tokens.truncate(room);
+            }
             claim(step, &queue, tokens, now, now.plus(lease))
         })
         .await
@@ -250,7 +267,8 @@ fn claim(
     let waiting = lanes.due().nth(due.len()).map(|(at, _)| at);
     let leased = lanes.leases().nth(taken_over).map(|(at, _)| at);
     let own = (!leases.is_empty()).then_some(deadline);
-    Ok(Claimed { leases, next_due: waiting.into_iter().chain(leased).chain(own).min() })
+    let next_due = waiting.into_iter().chain(leased).chain(own).min();
+    Ok(Claimed { leases, next_due, ..Claimed::default() })
 }
 
 fn name(lane: &str) -> Lane {

@@ -1,10 +1,12 @@
 //! The steps on send records: compare the revision, write, move the indexes, and what goes along
 //! with the lane. A hold is looked at before the record, the record before anything is planned.
+use super::super::pace::Pacing;
 use super::super::records::{
     Active, Commit, Committed, Dead, Noted, ProviderRef, Records, SendIndex,
 };
 use super::super::steps::{At, Hold, Signal, StoreResult};
 use super::Embedded;
+use super::gates::admit;
 use super::lanes::LaneState;
 use super::rows::{
     Fields, SendRow, channel_prefix, corrupt, index_prefix, joined, revision, send_id, send_key,
@@ -33,13 +35,31 @@ impl Records for Embedded {
         self.write(move |step| write(step, &commit)).await
     }
 
-    async fn begin(&self, commit: Commit, hold: &Hold, _at: At) -> StoreResult<Committed> {
+    async fn begin(
+        &self,
+        commit: Commit,
+        hold: &Hold,
+        pacing: Option<Pacing>,
+        at: At,
+    ) -> StoreResult<Committed> {
         let hold = hold.clone();
         self.write(move |step| {
             let Some((queue, lane, state)) = step.lanes().held(&hold) else {
                 return Ok(Committed::Lost);
             };
+            let now = step.now(at);
+            let channel = commit.channel.as_str();
+            let admitted = pacing.map(|p| admit(step.paces(), channel, &hold.lane.0, p, now));
+            if let Some(Err(wait)) = admitted {
+                return Ok(Committed::Wait(wait));
+            }
             let written = write(step, &commit)?;
+            if let (Some(Ok(paces)), Committed::Done) = (admitted, &written) {
+                for (key, rate, idle) in paces.into_iter().filter(|(_, rate, _)| rate.interval > 0)
+                {
+                    step.set_pace(key, (idle, rate.next(idle)), now);
+                }
+            }
             if written == Committed::Done && !state.begun {
                 step.set_lane(queue, &lane, Some(LaneState { begun: true, ..state }));
             }
@@ -60,7 +80,7 @@ impl Records for Embedded {
             match write(step, &commit)? {
                 Committed::Done => {}
                 Committed::Conflict(value) => return Ok(Noted::Conflict(value)),
-                Committed::Gone | Committed::Lost => return Ok(Noted::Gone),
+                Committed::Gone | Committed::Lost | Committed::Wait(_) => return Ok(Noted::Gone),
             }
             if let Some(provider) = provider {
                 let key = provider_key(&commit.channel, &provider.hash);

@@ -2,7 +2,9 @@
 //!
 //! The writer carries the plan out after the step has returned `Ok`. So a step that refuses, fails
 //! or panics has written nothing and moved no lane, wherever it stopped.
+use super::super::pace::SLEPT;
 use super::super::steps::{At, Hold, QueueName, Signal, StoreResult};
+use super::gates::{Paces, pace_key};
 use super::lanes::{LaneState, Lanes, Place};
 use super::rows::{corrupt, item_prefix, joined, lane_key, queue_key};
 use super::tables::{Look, Snapshot, TableId, Tables};
@@ -15,6 +17,8 @@ use std::sync::Arc;
 pub(super) struct Memory {
     /// Where the lanes stand.
     pub(super) lanes: Lanes,
+    /// Pacing lanes.
+    pub(super) paces: Paces,
     /// Sequence number of the newest entry; a push evicts the oldest, so the newest is in the ring.
     pub(super) sequence: u64,
 }
@@ -22,7 +26,8 @@ pub(super) struct Memory {
 impl Memory {
     /// What the database says.
     pub(super) fn load(look: &Snapshot, now: Millis) -> StoreResult<Self> {
-        Ok(Self { lanes: Lanes::load(look, now)?, sequence: last_sequence(look)? })
+        let (lanes, paces) = (Lanes::load(look, now)?, Paces::load(look)?);
+        Ok(Self { lanes, paces, sequence: last_sequence(look)? })
     }
     /// Takes back what the last batch did; leases that stood before it stand.
     pub(super) fn reload(&mut self, look: &Snapshot, now: Millis) -> StoreResult<()> {
@@ -50,6 +55,7 @@ enum Effect {
     Queue(QueueName, u16),
     Lane(u16, Arc<str>, Option<LaneState>),
     Sequence(u64),
+    Pace(String, (i64, Millis), Millis),
 }
 
 /// What a step wants done.
@@ -80,6 +86,7 @@ impl Plan {
                 Effect::Queue(name, id) => memory.lanes.add_queue(&name, id),
                 Effect::Lane(queue, lane, state) => memory.lanes.set(queue, &lane, state),
                 Effect::Sequence(number) => memory.sequence = number,
+                Effect::Pace(key, busy, now) => memory.paces.set(key, busy, now),
             }
         }
         signals.extend(self.signals);
@@ -128,6 +135,14 @@ impl<'s, 't> Step<'s, 't> {
     /// The lanes as they are.
     pub(super) fn lanes(&self) -> &'s Lanes {
         &self.memory.lanes
+    }
+    /// The pacing lanes as they are.
+    pub(super) fn paces(&self) -> &'s Paces {
+        &self.memory.paces
+    }
+    /// Plans that a pacing lane moves on.
+    pub(super) fn set_pace(&mut self, key: String, busy: (i64, Millis), now: Millis) {
+        self.plan.effects.push(Effect::Pace(key, busy, now));
     }
     /// Plans a row.
     pub(super) fn put(
@@ -198,7 +213,7 @@ impl<'s, 't> Step<'s, 't> {
             Some((name, state)) => (name.clone(), state.clone()),
             None => {
                 let place = placed(due, now);
-                if matches!(place, Place::Ready { .. }) {
+                if is_soon(&place, now) {
                     self.signal(Signal::Queue(queue.clone()));
                 }
                 let state =
@@ -226,7 +241,8 @@ impl<'s, 't> Step<'s, 't> {
         }
     }
 
-    /// Plans that the head of this held lane goes; a next head makes the lane ready.
+    /// Plans that the head of this held lane goes; a next head makes the lane ready, or delayed as
+    /// its recipient's pace says.
     pub(super) fn drop_head(
         &mut self,
         hold: &Hold,
@@ -238,15 +254,20 @@ impl<'s, 't> Step<'s, 't> {
         if let Some((key, _)) = head {
             self.remove(TableId::Item, key);
         }
+        // The next head of a channel waits for its recipient's pace.
+        let channel = hold.queue.channel();
+        let due = channel.and_then(|c| self.paces().next(&pace_key(c, Some(&lane))));
+        let place = placed(due, now);
+        let soon = is_soon(&place, now);
         let next = (left > 0).then_some(LaneState {
             count: left,
             reaps: 0,
             begun: false,
             orphaned: false,
-            place: Place::Ready { since: now },
+            place,
             ..state
         });
-        if next.is_some() {
+        if next.is_some() && soon {
             self.signal(Signal::Queue(hold.queue.clone()));
         }
         self.set_lane(queue, &lane, next);
@@ -262,7 +283,7 @@ impl<'s, 't> Step<'s, 't> {
         now: Millis,
     ) {
         let place = placed(Some(until), now);
-        if matches!(place, Place::Ready { .. }) {
+        if is_soon(&place, now) {
             self.signal(Signal::Queue(hold.queue.clone()));
         }
         let next = LaneState { reaps: 0, begun: false, orphaned: false, place, ..state };
@@ -275,5 +296,15 @@ fn placed(due: Option<Millis>, now: Millis) -> Place {
     match due {
         Some(due) if due > now => Place::Delayed { due },
         _ => Place::Ready { since: now },
+    }
+}
+
+/// Whether to announce a lane placed so: it may be claimed, or within a second; who looks then
+/// knows when to look again.
+fn is_soon(place: &Place, now: Millis) -> bool {
+    match place {
+        Place::Ready { .. } => true,
+        Place::Delayed { due } => *due <= now.plus(SLEPT),
+        Place::Leased { .. } => false,
     }
 }

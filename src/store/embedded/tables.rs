@@ -72,6 +72,10 @@ tables! {
     Lane = "q.lane",
     /// Queue number, lane, number → item.
     Item = "q.item",
+    /// Channel → since, until, wait, reason: accounts that send nothing for now.
+    Parking = "pause",
+    /// Channel → when its pacing lane is idle again, when it lets the next request go.
+    Penalty = "gcra",
     /// Number → poisoned item.
     Poison = "q.bad",
     /// Media id → row.

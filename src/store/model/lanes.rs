@@ -1,4 +1,5 @@
 //! Lanes.
+use super::super::pace::{Account, SLEPT};
 use super::super::steps::{
     At, Claimed, Held, Hold, Lane, Lease, Poison, Queue, QueueDepth, QueueName, Signal,
     StoreResult, Token,
@@ -26,8 +27,16 @@ enum Place {
     Leased { token: Token, deadline: Millis },
 }
 
-/// Signal that a queue has a lane that became ready.
+/// Signal that a queue has a lane that is ready, or will be within a second.
 type Woken = Option<Signal>;
+
+fn is_soon(place: &Place, now: Millis) -> bool {
+    match place {
+        Place::Ready { .. } => true,
+        Place::Delayed { due } => *due <= now.plus(SLEPT),
+        Place::Leased { .. } => false,
+    }
+}
 
 impl State {
     fn place(&mut self, due: Option<Millis>, now: Millis) -> Place {
@@ -55,7 +64,7 @@ impl State {
         let mut woken = None;
         if !known {
             let place = self.place(due, now);
-            woken = matches!(place, Place::Ready { .. }).then(|| Signal::Queue(queue.clone()));
+            woken = is_soon(&place, now).then(|| Signal::Queue(queue.clone()));
             let lane_model = LaneModel { items: VecDeque::new(), reaps: 0, place };
             self.queues.entry(queue.clone()).or_default().insert(lane.to_owned(), lane_model);
         }
@@ -75,24 +84,27 @@ impl State {
         (*token == hold.token).then_some(lane)
     }
 
-    /// Removes a held lane's head; what is left becomes ready.
+    /// Removes a held lane's head; what is left becomes ready, or waits for its recipient's pace.
     pub(super) fn drop_head(&mut self, hold: &Hold, now: Millis) -> Woken {
-        let ready = self.ready(now);
+        let channel = hold.queue.channel();
+        let due = channel.and_then(|channel| self.next_of(channel, Some(&hold.lane.0)));
+        let place = self.place(due, now);
+        let woken = is_soon(&place, now);
         let lane = self.held(hold)?;
         lane.items.pop_front();
         lane.reaps = 0;
-        lane.place = ready;
+        lane.place = place;
         if lane.items.is_empty() {
             self.queues.get_mut(&hold.queue)?.remove(&hold.lane.0);
             return None;
         }
-        Some(Signal::Queue(hold.queue.clone()))
+        woken.then(|| Signal::Queue(hold.queue.clone()))
     }
 
     /// Gives a held lane back until then.
     pub(super) fn give_back(&mut self, hold: &Hold, until: Millis, now: Millis) -> Woken {
         let place = self.place(Some(until), now);
-        let woken = matches!(place, Place::Ready { .. });
+        let woken = is_soon(&place, now);
         let lane = self.held(hold)?;
         lane.reaps = 0;
         lane.place = place;
@@ -175,7 +187,7 @@ impl State {
                 (send.map(|send| send.record.clone()), body.map(|body| body.body.clone()));
             leases.push(Lease { hold, item, record, body, reaps, reaped });
         }
-        Claimed { leases, next_due: self.next_due(queue) }
+        Claimed { leases, next_due: self.next_due(queue), ..Claimed::default() }
     }
 }
 
@@ -200,10 +212,25 @@ impl Queue for Model {
         queue: &QueueName,
         tokens: Vec<Token>,
         lease: Duration,
+        account: Option<&Account>,
         at: At,
     ) -> StoreResult<Claimed> {
         let now = self.now(at);
-        Ok(self.state().claim(queue, tokens, now, now.plus(lease)))
+        let mut state = self.state();
+        let mut tokens = tokens;
+        if let Some(Account { channel, rate }) = account {
+            if let Some(parked) = state.parked.get(channel) {
+                let wait_until = Some(parked.until);
+                return Ok(Claimed { wait_until, parked: true, ..Claimed::default() });
+            }
+            let room = rate.room(state.idle_at(channel.as_str(), None), now, tokens.len());
+            if room == 0 && !tokens.is_empty() {
+                let wait_until = state.next_of(channel.as_str(), None);
+                return Ok(Claimed { wait_until, ..Claimed::default() });
+            }
+            tokens.truncate(room);
+        }
+        Ok(state.claim(queue, tokens, now, now.plus(lease)))
     }
 
     async fn extend(&self, holds: Vec<Hold>, lease: Duration, at: At) -> StoreResult<Vec<Hold>> {

@@ -4,12 +4,14 @@
 //! by construction. Nothing is indexed that a sort can find; being obviously right is its only aim.
 //! It forgets everything when dropped.
 mod chat;
+mod gates;
 mod inbox;
 mod lanes;
 mod media;
 mod oversight;
 mod records;
 
+use super::pace::Parked;
 use super::records::SendIndex;
 use super::steps::{At, Kept, MediaRow, Poison, QueueName, Signal};
 use crate::clock::{Clock, Millis};
@@ -71,6 +73,8 @@ struct State {
     queues: HashMap<QueueName, BTreeMap<String, LaneModel>>,
     turn: u64,
     poison: Vec<Poison>,
+    paces: HashMap<(String, Option<String>), (i64, Millis)>,
+    parked: HashMap<ChannelName, Parked>,
     media: BTreeMap<MediaId, (MediaRow, Bytes)>,
     notices: BTreeMap<(String, String), (Millis, u64)>,
     nodes: BTreeMap<String, (Millis, String)>,

@@ -1,4 +1,5 @@
 //! Send records.
+use super::super::pace::Pacing;
 use super::super::records::{
     Active, Commit, Committed, Dead, Noted, ProviderRef, Records, SendIndex,
 };
@@ -82,12 +83,28 @@ impl Records for Model {
         Ok(written)
     }
 
-    async fn begin(&self, commit: Commit, hold: &Hold, _at: At) -> StoreResult<Committed> {
+    async fn begin(
+        &self,
+        commit: Commit,
+        hold: &Hold,
+        pacing: Option<Pacing>,
+        at: At,
+    ) -> StoreResult<Committed> {
+        let now = self.now(at);
         let mut state = self.state();
         if state.held(hold).is_none() {
             return Ok(Committed::Lost);
         }
+        let admitted = pacing.map(|p| state.admit(commit.channel.as_str(), &hold.lane.0, p, now));
+        if let Some(Err(wait)) = admitted {
+            return Ok(Committed::Wait(wait));
+        }
         let (written, signal) = state.write(&commit)?;
+        if let (Some(Ok(moved)), Committed::Done) = (admitted, &written) {
+            for (key, rate, idle) in moved {
+                state.paces.insert(key, (idle, rate.next(idle)));
+            }
+        }
         drop(state);
         self.signal(signal);
         Ok(written)
@@ -106,7 +123,7 @@ impl Records for Model {
         match written {
             Committed::Done => {}
             Committed::Conflict(value) => return Ok(Noted::Conflict(value)),
-            Committed::Gone | Committed::Lost => return Ok(Noted::Gone),
+            Committed::Gone | Committed::Lost | Committed::Wait(_) => return Ok(Noted::Gone),
         }
         if let Some(provider) = provider {
             let key = (commit.channel, provider.hash);

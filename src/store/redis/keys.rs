@@ -92,6 +92,19 @@ impl Keys {
         }
     }
 
+    /// A pacing lane: the account's, or a recipient's.
+    pub(super) fn pace(&self, channel: &ChannelName, lane: Option<&Lane>) -> String {
+        match lane {
+            None => self.key(&format!("gcra:{channel}:a")),
+            Some(lane) => format!("{}gcra:{channel}:r:{}", self.tag(Some(lane)), lane.0),
+        }
+    }
+
+    /// The parking of a channel.
+    pub(super) fn parking(&self, channel: &str) -> String {
+        self.key(&format!("pause:{channel}"))
+    }
+
     /// A queue's six keys in the order scripts take them: lane, ready, due, lease, own, items.
     pub(super) fn queue(&self, queue: &QueueName, lane: &Lane) -> [String; 6] {
         let of = |rest: &str| format!("{}q:{}:{rest}", self.tag(Some(lane)), queue.as_str());

@@ -5,7 +5,8 @@
 //!   happens when it is lost, `dial` the ways to make one, `reply` how answers are read.
 //! - `start` checks the server before it is used; `signals` listens for wake-ups on a connection of
 //!   its own.
-//! - `opening`, `queue`, `records`, `inbox`, `media`, `oversight`, `upkeep` implement the traits.
+//! - `opening`, `queue`, `records`, `gates`, `inbox`, `media`, `oversight`, `upkeep` implement the
+//!   traits.
 //!
 //! What is stored is opaque: a script compares revisions and moves bytes. Where it must know more
 //! the store adds its own bytes to a value and takes them off again when it is read: a record
@@ -18,6 +19,7 @@
 //! the lane's token. A lease that ran out is found by its deadline by whichever node claims next.
 mod chat;
 mod dial;
+mod gates;
 mod inbox;
 mod keys;
 mod link;

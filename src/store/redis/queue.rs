@@ -3,6 +3,7 @@
 //! A claim whose answer was lost may have taken lanes under tokens nobody works with. Its tokens
 //! are remembered, and the next claims bring them along: the script frees what they hold, so such
 //! lanes do not wait for a lease to run out.
+use super::super::pace::Account;
 use super::super::steps::{
     At, Claimed, Held, Hold, Lane, Lease, Poison, Queue, QueueDepth, QueueName, StoreResult, Token,
 };
@@ -90,6 +91,7 @@ impl Queue for Redis {
         queue: &QueueName,
         mut tokens: Vec<Token>,
         lease: Duration,
+        account: Option<&Account>,
         at: At,
     ) -> StoreResult<Claimed> {
         tokens.truncate(TAKEN);
@@ -97,8 +99,18 @@ impl Queue for Redis {
         // No lane is known before: the script makes its key from the name.
         let mut call = Call::new(Step::Claim, self.link.keys.queue(queue, &Lane(String::new())))
             .arg(queue.as_str())
-            .number(lease.as_millis())
-            .number(lost.len());
+            .number(lease.as_millis());
+        call = match account {
+            None => call.arg("").arg(""),
+            Some(Account { channel, rate }) => call
+                .keys([
+                    self.link.keys.parking(channel.as_str()),
+                    self.link.keys.pace(channel, None),
+                ])
+                .number(rate.interval)
+                .number(rate.tolerance),
+        };
+        call = call.number(lost.len());
         for token in lost.iter().chain(&tokens) {
             call = call.arg(&token.0);
         }
@@ -166,7 +178,7 @@ impl Queue for Redis {
 }
 
 /// A time, or none where the script gives empty text.
-fn time(value: Value) -> StoreResult<Option<Millis>> {
+pub(super) fn time(value: Value) -> StoreResult<Option<Millis>> {
     let text = text(value)?;
     if text.is_empty() { Ok(None) } else { Ok(Some(Millis(whole(&text)?))) }
 }
@@ -175,6 +187,8 @@ fn claimed(queue: &QueueName, answer: Value) -> StoreResult<Claimed> {
     let mut answer = list(answer)?.into_iter();
     let rows = list(take(&mut answer)?)?;
     let next_due = time(take(&mut answer)?)?;
+    let wait_until = time(take(&mut answer)?)?;
+    let parked = number(take(&mut answer)?)? == 1;
     let mut leases = Vec::with_capacity(rows.len());
     for row in rows {
         let mut row = list(row)?.into_iter();
@@ -189,7 +203,7 @@ fn claimed(queue: &QueueName, answer: Value) -> StoreResult<Claimed> {
         // deferring starts the count anew.
         leases.push(Lease { hold, item, record, body, reaps, reaped: reaps > 0 });
     }
-    Ok(Claimed { leases, next_due })
+    Ok(Claimed { leases, next_due, wait_until, parked })
 }
 
 /// A row of the poison list: its id, then names and values in turn.

@@ -1,4 +1,5 @@
 //! Send records.
+use super::super::pace::{Pacing, Wait};
 use super::super::records::{
     Active, Commit, Committed, Dead, Noted, ProviderRef, Records, SendIndex,
 };
@@ -6,12 +7,12 @@ use super::super::steps::{At, Hold, Lane, QueueName, StoreResult};
 use super::Redis;
 use super::keys::Fixed;
 use super::link::Call;
-use super::reply::{bytes, list, odd, take, text};
+use super::reply::{bytes, list, number, odd, take, text};
 use super::scripts::Step;
 use crate::clock::Millis;
 use async_trait::async_trait;
 use bytes::{BufMut, Bytes, BytesMut};
-use contract::{ChannelName, SendId};
+use contract::{ChannelName, SendId, ThrottleScope};
 use redis::Value;
 use std::time::Duration;
 
@@ -86,6 +87,14 @@ impl Redis {
             "done" | "was" => Ok(Committed::Done),
             "gone" => Ok(Committed::Gone),
             "lost" => Ok(Committed::Lost),
+            "wait" => {
+                let until = Millis(number(take(&mut answer)?)?);
+                let scope = match text(take(&mut answer)?)?.as_str() {
+                    "account" => ThrottleScope::Account,
+                    _ => ThrottleScope::Recipient,
+                };
+                Ok(Committed::Wait(Wait { until, scope }))
+            }
             "conflict" => {
                 let stored = bytes(take(&mut answer)?)?.ok_or_else(|| odd("a record expected"))?;
                 Ok(Committed::Conflict(record_of(&stored)?))
@@ -113,8 +122,27 @@ impl Records for Redis {
         self.written(self.write(Step::Commit, &commit)?, at).await
     }
 
-    async fn begin(&self, commit: Commit, hold: &Hold, at: At) -> StoreResult<Committed> {
-        self.written(self.under(self.write(Step::Begin, &commit)?, hold), at).await
+    async fn begin(
+        &self,
+        commit: Commit,
+        hold: &Hold,
+        pacing: Option<Pacing>,
+        at: At,
+    ) -> StoreResult<Committed> {
+        let keys = &self.link.keys;
+        let call = self
+            .under(self.write(Step::Begin, &commit)?, hold)
+            .keys([keys.pace(&commit.channel, None), keys.pace(&commit.channel, Some(&hold.lane))]);
+        let call = match pacing {
+            None => call.arg(""),
+            Some(Pacing { account, recipient, cost }) => call
+                .number(cost)
+                .number(account.interval)
+                .number(account.tolerance)
+                .number(recipient.interval)
+                .number(recipient.tolerance),
+        };
+        self.written(call, at).await
     }
 
     async fn note_part(
@@ -142,7 +170,7 @@ impl Records for Redis {
         Ok(match self.written(call, at).await? {
             Committed::Done => Noted::Done { shelved: Vec::new() },
             Committed::Conflict(value) => Noted::Conflict(value),
-            Committed::Gone | Committed::Lost => Noted::Gone,
+            Committed::Gone | Committed::Lost | Committed::Wait(_) => Noted::Gone,
         })
     }
 

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 const START: &str = include_str!("../scripts/lib_start.lua");
 const LANES: &str = include_str!("../scripts/lib_lanes.lua");
+const PACE: &str = include_str!("../scripts/lib_pace.lua");
+const PARK: &str = include_str!("../scripts/lib_park.lua");
 const RECORD: &str = include_str!("../scripts/lib_record.lua");
 const INBOX: &str = include_str!("../scripts/lib_inbox.lua");
 const CHAT: &str = include_str!("../scripts/lib_chat.lua");
@@ -43,19 +45,25 @@ macro_rules! scripts {
 
 scripts! {
     Start "start" [];
-    Open "open" [LANES, INBOX];
-    Push "q_push" [LANES];
-    Claim "q_claim" [LANES, RECORD];
-    Extend "q_extend" [LANES];
-    Ack "q_ack" [LANES];
-    DeferLane "q_defer" [LANES];
-    Bury "q_bury" [LANES];
-    Depth "q_depth" [LANES];
+    Open "open" [PACE, LANES, INBOX];
+    Push "q_push" [PACE, LANES];
+    Claim "q_claim" [PACE, PARK, LANES, RECORD];
+    Extend "q_extend" [PACE, LANES];
+    Ack "q_ack" [PACE, LANES];
+    DeferLane "q_defer" [PACE, LANES];
+    Bury "q_bury" [PACE, LANES];
+    Depth "q_depth" [PACE, LANES];
     Commit "commit" [RECORD];
-    Begin "begin" [LANES, RECORD];
-    NotePart "note_part" [LANES, RECORD];
-    Finish "finish" [LANES, RECORD];
-    Defer "defer" [LANES, RECORD];
+    Begin "begin" [PACE, LANES, RECORD];
+    NotePart "note_part" [PACE, LANES, RECORD];
+    Finish "finish" [PACE, LANES, RECORD];
+    Defer "defer" [PACE, LANES, RECORD];
+    Penalise "penalise" [PACE];
+    Breath "breath" [PACE];
+    Park "park" [PARK];
+    Parked "parked" [PARK];
+    Probation "probation" [PARK];
+    Unpark "unpark" [PARK];
     Retain "retain" [RECORD, INBOX];
     Slice "slice" [];
     Entry "entry" [INBOX];

@@ -15,9 +15,13 @@ local function holds(q, lane, token)
   return own and owner(own) == token
 end
 -- A ready entry is `<since> <lane>`: it says how long the lane has waited.
+-- A lane that is due within a second is announced too: who looks then knows when to look again.
 local function place(q, lane, due)
   if due and due > now then
     redis.call('ZADD', q.due, whole(due), lane)
+    if due - now <= 1000 then
+      redis.call('PUBLISH', T .. 'wake', q.name)
+    end
   else
     redis.call('RPUSH', q.rdy, whole(now) .. ' ' .. lane)
     redis.call('PUBLISH', T .. 'wake', q.name)
@@ -41,7 +45,9 @@ local function drop_head(q, lane)
     redis.call('DECR', q.items)
   end
   if redis.call('LLEN', q.lane) > 0 then
-    place(q, lane, nil)
+    -- The next head of a channel waits for its recipient's pace.
+    local channel = string.match(q.name, '^out%.(.*)$')
+    place(q, lane, channel and next_at(T .. 'gcra:' .. channel .. ':r:' .. lane))
   end
 end
 local function give_back(q, lane, due)

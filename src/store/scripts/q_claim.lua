@@ -1,10 +1,12 @@
 -- Takes lanes: leases that ran out first, then ready ones; what came due becomes ready before.
--- KEYS 1-6 the queue (1 unused). ARGV 4 queue, 5 lease in ms, 6 how many tokens follow of claims
--- whose answer never came, then those, then fresh tokens. Gives {leases, next due or ''}, a lease
--- being {token, lane, item, record, body, reaps}: reaps above 0 says that a lease was taken over.
+-- KEYS 1-6 the queue (1 unused), 7 the account's parking, 8 its pacing lane. ARGV 4 queue, 5 lease in
+-- ms, 6-7 the account's rate ('' when there is none), 8 how many tokens follow of claims whose answer
+-- never came, then those, then fresh tokens. Gives {leases, next due or '', wait until or '', 1 when
+-- parked}, a lease being {token, lane, item, record, body, reaps}: reaps above 0 says that a lease
+-- was taken over.
 local q = queue(1, ARGV[4])
 local deadline = now + tonumber(ARGV[5])
-local lost_end = 6 + tonumber(ARGV[6])
+local lost_end = 8 + tonumber(ARGV[8])
 local leases, tokens = {}, {}
 local function lane_key(lane)
   return T .. 'q:' .. q.name .. ':lane:' .. lane
@@ -43,18 +45,36 @@ local function recover(mine, lost)
   end
 end
 local mine, lost = {}, {}
-for at = 7, lost_end do
+for at = 9, lost_end do
   lost[ARGV[at]] = true
 end
 for at = lost_end + 1, #ARGV do
   mine[ARGV[at]] = again
 end
-if again or lost_end > 6 then
+if again or lost_end > 8 then
   recover(mine, lost)
 end
 if #leases == 0 then
   for at = lost_end + 1, #ARGV do
     tokens[#tokens + 1] = ARGV[at]
+  end
+end
+-- A parked account gives nothing; one out of breath as much as may go within a second.
+local interval, tolerance = tonumber(ARGV[6]), tonumber(ARGV[7])
+local wait_until, is_parked = '', 0
+if interval then
+  local p = parking(KEYS[7])
+  local most = p and 0 or room(KEYS[8], interval, tolerance, #tokens)
+  if p then
+    wait_until, is_parked = whole(p.till), 1
+  elseif most == 0 and #tokens > 0 then
+    wait_until = whole(next_at(KEYS[8]) or now)
+  end
+  if wait_until ~= '' then
+    return {leases, '', wait_until, is_parked}
+  end
+  while #tokens > most do
+    tokens[#tokens] = nil
   end
 end
 local used = 0
@@ -100,4 +120,4 @@ for _, key in ipairs({q.due, q.lease}) do
     next_due = tonumber(first[2])
   end
 end
-return {leases, next_due == '' and '' or whole(next_due)}
+return {leases, next_due == '' and '' or whole(next_due), wait_until, is_parked}
