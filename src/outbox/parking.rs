@@ -23,8 +23,8 @@ impl Outbox {
             Ok((parked, fresh)) => {
                 channel.note_parked(true);
                 if fresh {
-                    let (name, fault) = (channel.name.clone(), fault.code.to_string());
-                    self.notices.raise(Notice::ChannelParked { channel: name, fault });
+                    let (name, code) = (channel.name.clone(), fault.code.to_string());
+                    self.notices.raise(Notice::ChannelParked { channel: name, fault: code });
                     tracing::error!(
                         channel = %channel.name, fault = %fault.code,
                         "the channel is parked: its account cannot send; its sends wait"

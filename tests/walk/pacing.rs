@@ -20,7 +20,7 @@ async fn times(world: &World) -> Vec<u64> {
             let clock = request["at"].as_str().unwrap().split('T').nth(1).unwrap().to_owned();
             let (seconds, parts) = clock.trim_end_matches('Z').split_once('.').unwrap();
             let seconds = seconds.split(':').map(number).fold(0, |sum, n| sum * 60 + n);
-            seconds * 1000 + number(parts)
+            seconds * 1000 + number(&format!("{parts:0<3}")[..3])
         })
         .collect()
 }
