@@ -2,9 +2,9 @@
 //!
 //! `case` makes stores and what goes into them; [`contract!`] runs one list of cases on every
 //! store. `lanes`, `inbox`, `opening`, `records`, `gates`, `media`, `chat`, `oversight`
-//! state the contract; `walks` compares random walks on each store with the model; `embedded` and
-//! `crash` hold what only a store on disk has. `redis` holds what only a store on a server has;
-//! `server` and `servers` start those.
+//! state the contract; `walks` compares random walks (drawn by `ops`) on each store with the model;
+//! `embedded` and `crash` hold what only a store on disk has. `redis` holds what only a store on a
+//! server has; `server` and `servers` start those.
 mod case;
 mod chat;
 mod crash;
@@ -14,6 +14,7 @@ mod inbox;
 mod lanes;
 mod media;
 mod opening;
+mod ops;
 mod oversight;
 mod records;
 mod redis;

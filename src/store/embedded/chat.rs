@@ -117,7 +117,9 @@ impl Chat for Embedded {
             match write(step, &commit)? {
                 Committed::Done => {}
                 Committed::Conflict(value) => return Ok(FrameNoted::Conflict(value)),
-                Committed::Gone | Committed::Lost => return Ok(FrameNoted::Gone),
+                Committed::Gone | Committed::Lost | Committed::Wait(_) => {
+                    return Ok(FrameNoted::Gone);
+                }
             }
             transcript::append(step, &append, now)?;
             let key = provider_key(&commit.channel, &provider.hash);

@@ -199,7 +199,7 @@ impl State {
                 Ok(signal.into_iter().chain([frame]).collect())
             }
             Committed::Conflict(value) => Err(FrameNoted::Conflict(value)),
-            Committed::Gone | Committed::Lost => Err(FrameNoted::Gone),
+            Committed::Gone | Committed::Lost | Committed::Wait(_) => Err(FrameNoted::Gone),
         })
     }
 }

@@ -83,7 +83,7 @@ scripts! {
     Visit "visit" [CHAT];
     Visitor "visitor" [CHAT];
     VisitorKnown "visitor_known" [CHAT];
-    NoteFrame "note_frame" [LANES, RECORD, CHAT];
+    NoteFrame "note_frame" [PACE, LANES, RECORD, CHAT];
     RecordInbound "record_inbound" [CHAT];
 }
 
