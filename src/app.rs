@@ -12,12 +12,15 @@ use crate::http::rates::Rates;
 use crate::ids::{Ids, Random};
 use crate::inbox::notices::Notices;
 use crate::inbox::reading::Inbox;
+use crate::ingress::hook::Hook;
 use crate::metrics::Metrics;
 use crate::outbox::{Faults, Outbox, Parts, Settings as OutboxSettings};
 use crate::registry::{Changes, Channel, Channels};
+use crate::sends::settle::Settler;
 use crate::store::Store;
 use kit::wire::Network;
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 /// The gateway.
@@ -36,6 +39,8 @@ pub struct App {
     pub inbox: Inbox,
     /// Delivers.
     pub outbox: Arc<Outbox>,
+    /// Works webhook events.
+    pub hook: Arc<Hook>,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Ids.
@@ -89,6 +94,17 @@ impl App {
             metrics.clone(),
             config.inbox.ring,
         ));
+        let settler =
+            Arc::new(Settler::new(store.clone(), clock.clone(), metrics.clone(), notices.clone()));
+        let hook = Arc::new(Hook {
+            store: store.clone(),
+            clock: clock.clone(),
+            settler: settler.clone(),
+            notices: notices.clone(),
+            metrics: metrics.clone(),
+            node: node(&ids),
+            looked_at: AtomicI64::new(clock.now().0),
+        });
         let public_url = config.listen.public_url.clone();
         let outbox = Arc::new(Outbox::new(Parts {
             store: store.clone(),
@@ -98,12 +114,13 @@ impl App {
             metrics: metrics.clone(),
             faults,
             notices,
+            settler,
             settings: OutboxSettings {
                 lease: config.delivery.lease,
                 workers: config.delivery.workers,
                 attempt_bodies: config.delivery.attempt_bodies,
                 public_url: public_url.clone(),
-                node: node(&ids),
+                node: hook.node.clone(),
                 backlog_max: config.delivery.backlog_max,
                 lane_max: config.delivery.lane_max,
                 ring: config.inbox.ring,
@@ -125,6 +142,7 @@ impl App {
             channels,
             store,
             outbox,
+            hook,
             clock,
             ids,
             metrics,

@@ -14,6 +14,7 @@ use crate::config::store::{RedisConfig, RedisMode};
 use crate::http::router::Face;
 use crate::http::server::{self, Listener};
 use crate::ids::{Ids, Random, SystemRandom};
+use crate::ingress::hook;
 use crate::outbox::{Faults, NoFaults, dispatch, janitor, leases, probes, waiting, watch};
 use crate::store::embedded::{Embedded, Options};
 use crate::store::redis::{self, Redis};
@@ -276,6 +277,7 @@ fn run_background(app: &Arc<App>) -> (JoinSet<()>, JoinSet<()>) {
     background.spawn(janitor::run(outbox.clone()));
     background.spawn(probes::run(outbox.clone()));
     background.spawn(watch::run(outbox.clone()));
+    background.spawn(hook::run(app.hook.clone()));
     let rates = app.clone();
     background.spawn(async move {
         loop {

@@ -14,6 +14,7 @@ pub mod config;
 pub mod http;
 pub mod ids;
 pub mod inbox;
+pub mod ingress;
 pub mod metrics;
 pub mod notification;
 pub mod outbox;

@@ -25,6 +25,9 @@ const DESCRIBED: &[(&str, &str)] = &[
         "tidings_platform_notify_failures_total",
         "Entries for the operators that could not be written.",
     ),
+    ("tidings_receipts_total", "Receipts by what they said, did, and where they were settled."),
+    ("tidings_receipts_shelved", "Receipts that came before their send was known."),
+    ("tidings_receipts_unmatched_total", "Receipts no send was found for."),
     ("tidings_media_refused_total", "Media refused, by reason."),
     ("tidings_http_requests_total", "Requests by route and status."),
 ];

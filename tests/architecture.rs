@@ -22,7 +22,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("config", &["auth", "ids"]),
     ("auth", &["config", "ids", "problem", "clock"]),
     ("registry", &["config", "clock", "store"]),
-    ("sends", &["clock", "config", "ids", "store"]),
+    ("sends", &["clock", "config", "ids", "inbox", "metrics", "store"]),
+    ("ingress", &["clock", "inbox", "metrics", "sends", "store"]),
     ("inbox", &["clock", "ids", "metrics", "notification", "store"]),
     ("compose", &["auth", "clock", "ids", "problem", "registry", "store"]),
     (
@@ -42,8 +43,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "app",
         &[
-            "auth", "clock", "compose", "config", "http", "ids", "inbox", "metrics", "outbox",
-            "registry", "store",
+            "auth", "clock", "compose", "config", "http", "ids", "inbox", "ingress", "metrics",
+            "outbox", "registry", "sends", "store",
         ],
     ),
     (
@@ -65,7 +66,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("reference", &["cli", "problem"]),
-    ("boot", &["app", "auth", "clock", "config", "http", "ids", "outbox", "store"]),
+    ("boot", &["app", "auth", "clock", "config", "http", "ids", "ingress", "outbox", "store"]),
     ("cli", &["auth", "boot", "clock", "compose", "config", "ids", "registry", "sends", "store"]),
 ];
 

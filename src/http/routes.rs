@@ -1,5 +1,5 @@
 //! Every route, once: the router, the `OpenAPI` document and the metrics read this table.
-use super::api::{channels, media, notifications, operations, preview, sends};
+use super::api::{channels, media, notifications, operations, preview, receipts, sends};
 use super::router::Call;
 use crate::auth::Scope;
 use crate::problem::Refused;
@@ -131,6 +131,14 @@ pub const ROUTES: &[Route] = &[
         summary: "Items no worker could take.",
         query: &["queue", "limit", "before"],
         handler: handler!(operations::poison),
+        ..BASE
+    },
+    Route {
+        template: "/api/receipts/unmatched",
+        access: Access::Key(Scope::Sends),
+        summary: "Receipts no send was found for.",
+        query: &["channel", "limit", "before"],
+        handler: handler!(receipts::unmatched),
         ..BASE
     },
     Route {

@@ -79,6 +79,9 @@ pub(super) fn final_commit(record: &mut SendRecord, rev: u64) -> Commit {
 }
 
 async fn sweep(outbox: &Outbox) {
+    if let Err(error) = outbox.settler.lapse().await {
+        tracing::warn!(error = %error, "shelved receipts could not be looked after");
+    }
     for what in [Sweep::Media, Sweep::Slices, Sweep::Idempotency, Sweep::Conversations] {
         loop {
             match outbox.store.sweep(what, ROWS, At::Store).await {

@@ -28,6 +28,7 @@ use crate::ids::Ids;
 use crate::inbox::notices::Notices;
 use crate::metrics::Metrics;
 use crate::registry::Channels;
+use crate::sends::settle::Settler;
 use crate::store::Store;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -80,6 +81,8 @@ pub struct Outbox {
     pub faults: Arc<dyn Faults>,
     /// Tells operators.
     pub notices: Arc<Notices>,
+    /// Settles receipts.
+    pub settler: Arc<Settler>,
     /// Bounds.
     pub settings: Settings,
     /// Held lanes.
@@ -88,7 +91,6 @@ pub struct Outbox {
     pub waiting: waiting::Waiting,
     /// Workers of the whole process.
     pub permits: Arc<Semaphore>,
-    endings: watch::Endings,
     digest: Mutex<String>,
     /// Wakes the dispatchers of this process.
     pub wake: Notify,
@@ -139,6 +141,8 @@ pub struct Parts {
     pub faults: Arc<dyn Faults>,
     /// Tells operators.
     pub notices: Arc<Notices>,
+    /// Settles receipts.
+    pub settler: Arc<Settler>,
     /// Bounds.
     pub settings: Settings,
 }
@@ -152,11 +156,12 @@ impl Outbox {
             leases: leases::Leases::default(),
             waiting: waiting::Waiting::default(),
             notices: parts.notices,
-            endings: watch::Endings::default(),
+            settler: parts.settler,
             digest: Mutex::new(parts.settings.digest.clone()),
             wake: Notify::new(),
             draining: AtomicBool::new(false),
-            looked_at: AtomicI64::new(0),
+            // A process that has just begun is not one that stands still.
+            looked_at: AtomicI64::new(parts.clock.now().0),
             store: parts.store,
             channels: parts.channels,
             clock: parts.clock,

@@ -70,6 +70,7 @@ impl Outbox {
             flags: Flags::default(),
             moves: Vec::new(),
             attempts: Vec::new(),
+            receipts: Vec::new(),
             watched: new.watched,
         }
     }

@@ -11,7 +11,7 @@ use crate::sends::SendRecord;
 use crate::store::{At, Beat, QueueName, SendIndex, StoreResult};
 use contract::{ChannelName, PartStatus};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// Between two looks; also how often a node says that it lives.
@@ -33,19 +33,6 @@ const DEAD_SEEN: usize = 200;
 /// Memory in use from which the store is filling.
 const FILLING: f64 = 0.8;
 
-/// Channels on which sends ended badly since the last look.
-#[derive(Default)]
-pub struct Endings(Mutex<BTreeSet<ChannelName>>);
-
-impl Endings {
-    fn note(&self, channel: &ChannelName) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(channel.clone());
-    }
-    fn take(&self) -> BTreeSet<ChannelName> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
 impl Outbox {
     /// Counts a send that has just become final, and remembers a bad end.
     pub fn note_end(&self, record: &SendRecord) {
@@ -62,7 +49,7 @@ impl Outbox {
             send.id = %record.id, channel = %record.channel, status = %record.status(),
             fault = code, "a send ended without being accepted"
         );
-        self.endings.note(&record.channel);
+        self.settler.endings.note(&record.channel);
         if record.status() == PartStatus::OutcomeUnknown {
             let (channel, send) = (record.channel.clone(), record.id.clone());
             self.notices.raise(Notice::OutcomeUnknown { channel, send });
@@ -102,7 +89,7 @@ pub async fn run(outbox: Arc<Outbox>) {
 
 async fn look(outbox: &Outbox, fleet: &mut Fleet, thoroughly: bool) {
     let mut found = Ok(());
-    for channel in outbox.endings.take() {
+    for channel in outbox.settler.endings.take() {
         found = found.and(sends_failing(outbox, &channel).await);
     }
     found = found.and(nodes(outbox, fleet).await);

@@ -494,8 +494,9 @@ impl<'a> Work<'a> {
             };
             let hold = last.then_some(&self.held.hold);
             match self.outbox.store.note_part(commit, Some(provider), hold, At::Store).await {
-                Ok(Noted::Done { .. }) => {
+                Ok(Noted::Done { shelved }) => {
                     self.outbox.faults.at(Point::Noted);
+                    self.came_early(&facts.provider_message_id, shelved);
                     self.rev += 1;
                     self.accepted_in(&record, now);
                     if self.channel.is_parked() {
@@ -528,6 +529,16 @@ impl<'a> Work<'a> {
                 }
             }
         }
+    }
+
+    /// Settles receipts that came before the id was known, beside the work.
+    fn came_early(&self, provider_message_id: &str, shelved: Vec<bytes::Bytes>) {
+        if shelved.is_empty() {
+            return;
+        }
+        let settler = self.outbox.settler.clone();
+        let (channel, hash) = (self.channel.name.clone(), provider_hash(provider_message_id));
+        tokio::spawn(async move { settler.early(&channel, &hash, shelved).await });
     }
 
     fn accepted_in(&self, record: &SendRecord, now: Millis) {

@@ -82,7 +82,8 @@ pub fn next_status(from: PartStatus, event: Event) -> Step {
         (S::Queued | S::Sending, Event::Receipt(rank @ (Rank::Delivered | Rank::Read))) => {
             Step::ToAgainst(rank.status())
         }
-        (S::Accepted | S::Sent, Event::FailedReceipt) => Step::To(S::Failed),
+        // A failure settles an unknown outcome as a rank does, or the order of receipts would show.
+        (S::Accepted | S::Sent | S::OutcomeUnknown, Event::FailedReceipt) => Step::To(S::Failed),
         (S::Delivered | S::Read, Event::FailedReceipt) => Step::Contradicts,
         (S::Failed, Event::FailedReceipt) => Step::Stays,
         (S::Failed | S::Expired | S::OutcomeUnknown | S::Cancelled, Event::Retry) => {
@@ -182,12 +183,15 @@ pub fn accepted(
         None => row.provider_message_id = Some(provider_message_id.to_owned()),
     }
     row.accepted_at.get_or_insert(at);
-    row.fault = None;
     if let Some(address) = sent_to {
         row.sent_to = Some(address.to_owned());
         record.recipient_now = Some(address.to_owned());
     }
     let step = move_part(record, part, Event::Accepted(rank), Actor::Worker, at, None);
+    // A receipt may have said meanwhile that it failed.
+    if let Some(row) = record.parts.get_mut(part).filter(|row| row.is_accepted()) {
+        row.fault = None;
+    }
     if record.parts.iter().all(PartRecord::is_accepted) {
         record.fault = None;
     }
@@ -388,7 +392,8 @@ fn fail(record: &mut SendRecord, part: usize, at: Millis) -> Next {
     Next::Finish
 }
 
-fn cancel_later(record: &mut SendRecord, at: Millis) {
+/// Parts that wait behind one that ended badly do not go out.
+pub(super) fn cancel_later(record: &mut SendRecord, at: Millis) {
     end_waiting(record, Event::Cancel, Actor::Worker, at, Some("earlier_part"));
 }
 

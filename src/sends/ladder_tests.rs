@@ -37,6 +37,7 @@ fn record(parts: usize) -> SendRecord {
         flags: Flags::default(),
         moves: Vec::new(),
         attempts: Vec::new(),
+        receipts: Vec::new(),
         watched: false,
     }
 }

@@ -1,5 +1,6 @@
 //! The send record and its stored form: a header line `<rev> <status>[ w]\n`, then `MessagePack`
 //! with short names, so that a newer field is skipped by an older node.
+use super::receipts::ReceiptRow;
 use crate::clock::Millis;
 use crate::ids::hex;
 use crate::store::Lane;
@@ -101,6 +102,9 @@ pub struct SendRecord {
     /// Attempts since the log was last written.
     #[serde(rename = "at", default, skip_serializing_if = "no")]
     pub attempts: Vec<AttemptSummary>,
+    /// Receipts in the order they came, ≤ 64 and those that moved a part.
+    #[serde(rename = "re", default, skip_serializing_if = "no")]
+    pub receipts: Vec<ReceiptRow>,
     /// A caller waits.
     #[serde(rename = "wa", default, skip_serializing_if = "no")]
     pub watched: bool,
@@ -142,6 +146,12 @@ pub struct PartRecord {
     /// When the medium accepted it.
     #[serde(rename = "aa", default, skip_serializing_if = "no")]
     pub accepted_at: Option<Millis>,
+    /// When the last receipt came.
+    #[serde(rename = "ra", default, skip_serializing_if = "no")]
+    pub receipt_at: Option<Millis>,
+    /// Times it was sent again because a receipt said that it failed for now.
+    #[serde(rename = "ar", default, skip_serializing_if = "no")]
+    pub async_retries: u8,
     /// Its fault.
     #[serde(rename = "f", default, skip_serializing_if = "no")]
     pub fault: Option<FaultRecord>,
@@ -167,6 +177,8 @@ impl PartRecord {
             previous_ids: Vec::new(),
             sent_to: None,
             accepted_at: None,
+            receipt_at: None,
+            async_retries: 0,
             fault: None,
             facts,
             ambiguous: 0,

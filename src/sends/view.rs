@@ -1,5 +1,6 @@
 //! A send as callers see it: the short form beside an answer, and the whole record.
 use super::log::{LogChunk, StoredExchange};
+use super::receipts::ReceiptRow;
 use super::record::{AttemptSummary, FaultRecord, Move, PartRecord, SendRecord};
 use crate::clock::Millis;
 use contract::{FaultKind, GoneScope, MisconfiguredScope, ThrottleScope};
@@ -123,6 +124,8 @@ pub fn whole(record: &SendRecord, beside: &Beside<'_>) -> Value {
             object.insert("previous_ids".into(), json!(row.previous_ids));
             object.insert("sent_to".into(), json!(row.sent_to));
             object.insert("accepted_at".into(), time(row.accepted_at));
+            object.insert("receipt_at".into(), time(row.receipt_at));
+            object.insert("async_retries".into(), json!(row.async_retries));
             object.insert("fault".into(), row.fault.as_ref().map_or(Value::Null, fault));
             object.insert("history".into(), history(i, &moves));
             Value::Object(object)
@@ -154,7 +157,23 @@ pub fn whole(record: &SendRecord, beside: &Beside<'_>) -> Value {
         "metadata": beside.metadata,
         "content": beside.content,
         "attempts": attempts.iter().map(|a| attempt(a, beside.exchanges)).collect::<Vec<_>>(),
-        "receipts": [],
+        "receipts": record.receipts.iter().map(receipt).collect::<Vec<_>>(),
+    })
+}
+
+fn receipt(row: &ReceiptRow) -> Value {
+    let error = row.error.as_ref().map(|fault| {
+        let code = fault.provider_code.as_ref().unwrap_or(&fault.code);
+        json!({ "code": code, "title": fault.code, "detail": fault.detail })
+    });
+    json!({
+        "part": row.part,
+        "status": row.status,
+        "raw": row.raw,
+        "at": row.vendor_at.unwrap_or(row.received_at).rfc3339(),
+        "received_at": row.received_at.rfc3339(),
+        "error": error,
+        "effect": row.effect,
     })
 }
 

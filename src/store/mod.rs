@@ -13,6 +13,7 @@
 //! | [`Inbox`] | the shared ring, audience slices, bodies |
 //! | [`Idempotency`] | kept answers |
 //! | [`MediaShelf`] | media bytes and their lifetimes |
+//! | [`Receipts`] | what receipts make of records, and those that came early |
 //! | [`Oversight`] | which notices may be written, which nodes live, how the server is doing |
 //! | [`Chat`] | visitors of the web chat and their transcripts |
 //! | [`Conversations`] | inbound messages and threads |
@@ -29,6 +30,7 @@ pub mod embedded;
 pub mod model;
 mod oversight;
 pub mod pace;
+mod receipts;
 mod records;
 pub mod redis;
 mod steps;
@@ -36,5 +38,6 @@ mod steps;
 pub use chat::*;
 pub use oversight::*;
 pub use pace::{Account, Breath, Gates, Pacing, Parked, Rate, Wait};
+pub use receipts::*;
 pub use records::*;
 pub use steps::*;

@@ -2,6 +2,7 @@
 use super::chat::{Chat, Conversations};
 use super::oversight::Oversight;
 use super::pace::{Account, Gates};
+use super::receipts::Receipts;
 use super::records::{OpenSend, Records};
 use crate::clock::Millis;
 use async_trait::async_trait;
@@ -42,6 +43,7 @@ pub trait Store:
     + Queue
     + Records
     + Gates
+    + Receipts
     + Inbox
     + Idempotency
     + MediaShelf
@@ -58,6 +60,7 @@ impl<T> Store for T where
         + Queue
         + Records
         + Gates
+        + Receipts
         + Inbox
         + Idempotency
         + MediaShelf
@@ -79,6 +82,11 @@ impl QueueName {
     #[must_use]
     pub fn out(channel: &ChannelName) -> Self {
         Self(format!("out.{channel}"))
+    }
+    /// Webhook events that wait to be worked.
+    #[must_use]
+    pub fn hook() -> Self {
+        Self("hook".to_owned())
     }
     /// The stored name.
     #[must_use]

@@ -1,7 +1,7 @@
 //! The contract every store keeps, run on each of them with given times.
 //!
 //! `case` makes stores and what goes into them; [`contract!`] runs one list of cases on every
-//! store. `lanes`, `inbox`, `opening`, `records`, `gates`, `media`, `chat`, `oversight`
+//! store. `lanes`, `inbox`, `opening`, `records`, `receipts`, `gates`, `media`, `chat`, `oversight`
 //! state the contract; `walks` compares random walks (drawn by `ops`) on each store with the model;
 //! `embedded` and `crash` hold what only a store on disk has. `redis` holds what only a store on a
 //! server has; `server` and `servers` start those.
@@ -16,6 +16,7 @@ mod media;
 mod opening;
 mod ops;
 mod oversight;
+mod receipts;
 mod records;
 mod redis;
 mod server;

@@ -133,6 +133,15 @@ async fn full_walk(case: &Case) {
     assert_eq!(stored, Ok(MediaStored::Stored));
     store.media_keep(&[media(1)], time(200), at(0)).await.unwrap();
     store.retain(&snd(1), seconds(60), at(0)).await.unwrap();
+    store.announce("poison", "telegram", seconds(60), at(0)).await.unwrap();
+    store.beat("node", "says", seconds(60), at(0)).await.unwrap();
+    let (telegram, early) = (crate::case::channel(), seconds(60));
+    for hash in ["a", "b"] {
+        store.shelve(&telegram, hash, "early".into(), early, None, at(0)).await.unwrap();
+    }
+    store.clear_shelf(&telegram, "a").await.unwrap();
+    store.lapse_shelves(9, at(60_000)).await.unwrap();
+    store.shelve(&telegram, "c", "early".into(), early, None, at(60_000)).await.unwrap();
 }
 
 /// Everything a walk writes lies in one slot of a Cluster, under the prefix.
@@ -162,11 +171,16 @@ async fn d_62_all_keys_of_a_full_walk_hash_to_one_slot() {
         "med",
         "med_bytes",
         "med_exp",
+        "nodes",
+        "ntc",
         "ntf",
+        "orphans",
         "own",
         "pid",
         "q",
         "rcp",
+        "shelf",
+        "shelf_exp",
         "snd",
     ];
     assert_eq!(kinds.iter().map(String::as_str).collect::<Vec<_>>(), expected);

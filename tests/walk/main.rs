@@ -9,5 +9,6 @@ mod notices;
 mod operations;
 mod owned;
 mod pacing;
+mod receipts;
 mod refusals;
 mod world;

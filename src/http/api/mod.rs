@@ -4,5 +4,6 @@ pub mod media;
 pub mod notifications;
 pub mod operations;
 pub mod preview;
+pub mod receipts;
 pub mod sends;
 mod waiting;

@@ -11,8 +11,9 @@
 //! - `writer` is the thread and its group commit; `step` is one step at work: it decides over a view
 //!   it cannot change and leaves a plan that the writer carries out.
 //! - `lanes` is the part of the queues that lives in memory: which lane is ready, delayed, leased.
-//! - `opening`, `queue`, `records`, `gates`, `inbox`, `idempotency`, `media`, `chat`, `conversations`,
-//!   `oversight`, `sweep` implement the traits; `lapse` keeps the deadlines of visitors, transcripts and messages.
+//! - `opening`, `queue`, `records`, `receipts`, `gates`, `inbox`, `idempotency`, `media`, `chat`,
+//!   `conversations`, `oversight`, `sweep` implement the traits; `lapse` keeps the deadlines of
+//!   visitors, transcripts and messages.
 //!
 //! Life of one notification: [`Opening::open`](super::Opening::open) becomes a step; the writer runs
 //! it with others over one write transaction, commits with one flush, answers. A worker's claim
@@ -32,6 +33,7 @@ mod media;
 mod opening;
 mod oversight;
 mod queue;
+mod receipts;
 mod records;
 mod rows;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::super::steps::{At, Hold, Signal, StoreResult};
 use super::Embedded;
 use super::gates::admit;
 use super::lanes::LaneState;
+use super::receipts::index;
 use super::rows::{
     Fields, SendRow, channel_prefix, corrupt, index_prefix, joined, revision, send_id, send_key,
     time, watched,
@@ -82,18 +83,17 @@ impl Records for Embedded {
                 Committed::Conflict(value) => return Ok(Noted::Conflict(value)),
                 Committed::Gone | Committed::Lost | Committed::Wait(_) => return Ok(Noted::Gone),
             }
-            if let Some(provider) = provider {
-                let key = provider_key(&commit.channel, &provider.hash);
-                let value = joined(&[&send_key(&commit.id), &provider.part.to_be_bytes()]);
-                step.put(TableId::Provider, key, value);
-            }
+            let now = step.now(at);
+            let shelved = match &provider {
+                Some(provider) => index(step, &commit, provider, now)?,
+                None => Vec::new(),
+            };
             if let Some(hold) = last
                 && let Some(held) = step.lanes().held(&hold)
             {
-                let now = step.now(at);
                 step.drop_head(&hold, held, now)?;
             }
-            Ok(Noted::Done { shelved: Vec::new() })
+            Ok(Noted::Done { shelved })
         })
         .await
     }

@@ -82,6 +82,12 @@ tables! {
     Media = "med",
     /// Expiry, media id.
     MediaExpiry = "med_exp",
+    /// Channel, hash of a provider's message id → deadline, receipts that came early.
+    Shelf = "shelf",
+    /// Deadline, key of the shelf.
+    ShelfExpiry = "shelf_exp",
+    /// Number → receipt no send was found for.
+    Orphan = "orphans",
     /// Kind, scope of a notice → when it may be told again, occurrences untold.
     Notice = "ntc",
     /// Node → when it was seen, what it says.

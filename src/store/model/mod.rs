@@ -9,6 +9,7 @@ mod inbox;
 mod lanes;
 mod media;
 mod oversight;
+mod receipts;
 mod records;
 
 use super::pace::Parked;
@@ -79,6 +80,8 @@ struct State {
     notices: BTreeMap<(String, String), (Millis, u64)>,
     nodes: BTreeMap<String, (Millis, String)>,
     chat: chat::ChatModel,
+    shelves: BTreeMap<(ChannelName, String), Shelf>,
+    orphans: Vec<(Millis, ChannelName, Bytes)>,
 }
 
 /// A stored notification.
@@ -104,4 +107,10 @@ struct SendModel {
     dead: Option<Millis>,
     log: Vec<u8>,
     exchanges: Vec<Bytes>,
+}
+
+/// Receipts under one provider id.
+struct Shelf {
+    until: Millis,
+    receipts: Vec<Bytes>,
 }

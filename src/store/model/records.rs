@@ -125,15 +125,15 @@ impl Records for Model {
             Committed::Conflict(value) => return Ok(Noted::Conflict(value)),
             Committed::Gone | Committed::Lost | Committed::Wait(_) => return Ok(Noted::Gone),
         }
-        if let Some(provider) = provider {
-            let key = (commit.channel, provider.hash);
-            state.provider.insert(key, (commit.id, provider.part));
-        }
+        let shelved = match provider {
+            Some(provider) => state.index(commit.channel, commit.id, provider, now),
+            None => Vec::new(),
+        };
         let woken = last.and_then(|hold| state.drop_head(hold, now));
         drop(state);
         self.signal(signal);
         self.signal(woken);
-        Ok(Noted::Done { shelved: Vec::new() })
+        Ok(Noted::Done { shelved })
     }
 
     async fn finish(&self, commit: Commit, hold: &Hold, at: At) -> StoreResult<Committed> {

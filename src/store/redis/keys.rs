@@ -42,6 +42,8 @@ impl Keys {
             Fixed::Poison => "q:bad",
             Fixed::Probe => "probe",
             Fixed::Nodes => "nodes",
+            Fixed::ShelfExpiries => "shelf_exp",
+            Fixed::Orphans => "orphans",
             Fixed::Wake => "wake",
             Fixed::Events => "evt",
         })
@@ -80,6 +82,11 @@ impl Keys {
     /// A provider's message id.
     pub(super) fn provider(&self, channel: &ChannelName, hash: &str) -> String {
         self.key(&format!("pid:{channel}:{hash}"))
+    }
+
+    /// Receipts under a provider's message id that is not known yet.
+    pub(super) fn shelf(&self, channel: &ChannelName, hash: &str) -> String {
+        self.key(&format!("shelf:{channel}:{hash}"))
     }
 
     /// An index of sends.
@@ -196,6 +203,8 @@ pub(super) enum Fixed {
     Poison,
     Probe,
     Nodes,
+    ShelfExpiries,
+    Orphans,
     Wake,
     Events,
 }

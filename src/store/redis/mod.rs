@@ -5,8 +5,8 @@
 //!   happens when it is lost, `dial` the ways to make one, `reply` how answers are read.
 //! - `start` checks the server before it is used; `signals` listens for wake-ups on a connection of
 //!   its own.
-//! - `opening`, `queue`, `records`, `gates`, `inbox`, `media`, `oversight`, `upkeep` implement the
-//!   traits.
+//! - `opening`, `queue`, `records`, `receipts`, `gates`, `inbox`, `media`, `oversight`, `upkeep`
+//!   implement the traits.
 //!
 //! What is stored is opaque: a script compares revisions and moves bytes. Where it must know more
 //! the store adds its own bytes to a value and takes them off again when it is read: a record
@@ -28,6 +28,7 @@ mod media;
 mod opening;
 mod oversight;
 mod queue;
+mod receipts;
 mod records;
 mod reply;
 mod scripts;

@@ -1,5 +1,6 @@
 //! Send records.
 use super::super::pace::{Pacing, Wait};
+use super::super::receipts::HANDED_OVER;
 use super::super::records::{
     Active, Commit, Committed, Dead, Noted, ProviderRef, Records, SendIndex,
 };
@@ -7,7 +8,7 @@ use super::super::steps::{At, Hold, Lane, QueueName, StoreResult};
 use super::Redis;
 use super::keys::Fixed;
 use super::link::Call;
-use super::reply::{bytes, list, number, odd, take, text};
+use super::reply::{bytes, framed, list, number, odd, take, text};
 use super::scripts::Step;
 use crate::clock::Millis;
 use async_trait::async_trait;
@@ -35,6 +36,31 @@ pub(super) fn halves(record: &[u8]) -> StoreResult<(&[u8], &[u8])> {
     let end = record.iter().position(|byte| *byte == b'\n');
     let end = end.ok_or_else(|| odd("a record has no header"))?;
     Ok((&record[..end], &record[end + 1..]))
+}
+
+/// What a write's answer says.
+fn committed(answer: &mut Vec<Value>) -> StoreResult<Committed> {
+    let mut answer = answer.drain(..);
+    match text(take(&mut answer)?)?.as_str() {
+        // `was`: an earlier try of this very write got through.
+        "done" | "was" => Ok(Committed::Done),
+        "gone" => Ok(Committed::Gone),
+        "lost" => Ok(Committed::Lost),
+        "wait" => {
+            let until = Millis(number(take(&mut answer)?)?);
+            let scope = match text(take(&mut answer)?)?.as_str() {
+                "account" => ThrottleScope::Account,
+                _ => ThrottleScope::Recipient,
+            };
+            Ok(Committed::Wait(Wait { until, scope }))
+        }
+        "conflict" => {
+            let stored = bytes(take(&mut answer)?)?.ok_or_else(|| odd("a record expected"))?;
+            Ok(Committed::Conflict(record_of(&stored)?))
+        }
+        "corrupt" => Err(odd("a send's header has no revision")),
+        _ => Err(odd("a write's answer")),
+    }
 }
 
 impl Redis {
@@ -81,27 +107,66 @@ impl Redis {
     }
 
     async fn written(&self, call: Call, at: At) -> StoreResult<Committed> {
-        let mut answer = list(self.link.run(call, at).await?)?.into_iter();
-        match text(take(&mut answer)?)?.as_str() {
-            // `was`: an earlier try of this very write got through.
-            "done" | "was" => Ok(Committed::Done),
-            "gone" => Ok(Committed::Gone),
-            "lost" => Ok(Committed::Lost),
-            "wait" => {
-                let until = Millis(number(take(&mut answer)?)?);
-                let scope = match text(take(&mut answer)?)?.as_str() {
-                    "account" => ThrottleScope::Account,
-                    _ => ThrottleScope::Recipient,
-                };
-                Ok(Committed::Wait(Wait { until, scope }))
+        committed(&mut list(self.link.run(call, at).await?)?)
+    }
+
+    /// The keys of a hold's queue, with its name, lane and token; of no use without a hold.
+    pub(super) fn hook(&self, hold: Option<&Hold>) -> ([String; 6], [String; 3]) {
+        match hold {
+            Some(hold) => {
+                let words = [hold.queue.as_str(), &hold.lane.0, &hold.token.0];
+                (self.link.keys.held(hold), words.map(str::to_owned))
             }
-            "conflict" => {
-                let stored = bytes(take(&mut answer)?)?.ok_or_else(|| odd("a record expected"))?;
-                Ok(Committed::Conflict(record_of(&stored)?))
+            None => {
+                let keys = self.link.keys.queue(&QueueName::hook(), &Lane(String::new()));
+                (keys, Default::default())
             }
-            "corrupt" => Err(odd("a send's header has no revision")),
-            _ => Err(odd("a write's answer")),
         }
+    }
+
+    /// Writes a fact: `note_part`, and `settle`, which may put the send into its lane again.
+    pub(super) async fn noted(
+        &self,
+        commit: Commit,
+        provider: Option<ProviderRef>,
+        requeue: Option<&Lane>,
+        hold: Option<&Hold>,
+        at: At,
+    ) -> StoreResult<Noted> {
+        let (held, words) = self.hook(hold);
+        let hash = provider.as_ref().map(|provider| provider.hash.as_str()).unwrap_or_default();
+        let keys = &self.link.keys;
+        let (queue, lane) = (QueueName::out(&commit.channel), requeue.cloned());
+        let lane = lane.unwrap_or(Lane(String::new()));
+        let call = self
+            .write(Step::NotePart, &commit)?
+            .keys(held)
+            .keys([
+                keys.provider(&commit.channel, hash),
+                keys.shelf(&commit.channel, hash),
+                keys.fixed(Fixed::ShelfExpiries),
+            ])
+            .keys(keys.queue(&queue, &lane))
+            .arg(&words[0])
+            .arg(&words[1])
+            .arg(&words[2]);
+        let call = match &provider {
+            Some(provider) => call.arg(format!("{}:{hash}", commit.channel)).number(provider.part),
+            None => call.arg("").arg(""),
+        };
+        let call = call.arg(queue.as_str()).arg(&lane.0).number(HANDED_OVER.as_millis());
+        let mut answer = list(self.link.run(call, at).await?)?;
+        if let [Value::BulkString(word), shelf] = &answer[..]
+            && matches!(&word[..], b"done" | b"was")
+        {
+            let shelf = bytes(shelf.clone())?.unwrap_or_default();
+            return Ok(Noted::Done { shelved: framed(&shelf)? });
+        }
+        Ok(match committed(&mut answer)? {
+            Committed::Done => Noted::Done { shelved: Vec::new() },
+            Committed::Conflict(value) => Noted::Conflict(value),
+            Committed::Gone | Committed::Lost | Committed::Wait(_) => Noted::Gone,
+        })
     }
 
     pub(super) async fn value(&self, key: String) -> StoreResult<Option<Bytes>> {
@@ -152,26 +217,7 @@ impl Records for Redis {
         last: Option<&Hold>,
         at: At,
     ) -> StoreResult<Noted> {
-        let call = self.write(Step::NotePart, &commit)?;
-        let call = match last {
-            Some(hold) => self.under(call, hold),
-            None => {
-                let queue = QueueName::out(&commit.channel);
-                let keys = self.link.keys.queue(&queue, &Lane(String::new()));
-                call.keys(keys).arg(queue.as_str()).arg("").arg("")
-            }
-        };
-        let hash = provider.as_ref().map(|provider| provider.hash.as_str()).unwrap_or_default();
-        let call = call.keys([self.link.keys.provider(&commit.channel, hash)]);
-        let call = match &provider {
-            Some(provider) => call.arg(format!("{}:{hash}", commit.channel)).number(provider.part),
-            None => call.arg("").arg(""),
-        };
-        Ok(match self.written(call, at).await? {
-            Committed::Done => Noted::Done { shelved: Vec::new() },
-            Committed::Conflict(value) => Noted::Conflict(value),
-            Committed::Gone | Committed::Lost | Committed::Wait(_) => Noted::Gone,
-        })
+        self.noted(commit, provider, None, last, at).await
     }
 
     async fn finish(&self, commit: Commit, hold: &Hold, at: At) -> StoreResult<Committed> {
@@ -220,18 +266,7 @@ impl Records for Redis {
 
     async fn exchanges(&self, id: &SendId) -> StoreResult<Vec<Bytes>> {
         let all = self.value(self.link.keys.exchanges(id)).await?.unwrap_or_default();
-        let (mut found, mut at) = (Vec::new(), 0);
-        while at < all.len() {
-            let size = all.get(at..at + 4).and_then(|size| size.try_into().ok());
-            let size = u32::from_be_bytes(size.ok_or_else(|| odd("an exchange is cut"))?) as usize;
-            let end = at + 4 + size;
-            if end > all.len() {
-                return Err(odd("an exchange is cut"));
-            }
-            found.push(all.slice(at + 4..end));
-            at = end;
-        }
-        Ok(found)
+        framed(&all)
     }
 
     async fn retain(&self, id: &SendId, keep: Duration, at: At) -> StoreResult<()> {

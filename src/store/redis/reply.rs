@@ -73,3 +73,19 @@ pub(super) fn scored(value: Value) -> StoreResult<Vec<(String, i64)>> {
 pub(super) fn take(list: &mut impl Iterator<Item = Value>) -> StoreResult<Value> {
     list.next().ok_or_else(|| odd("an answer is too short"))
 }
+
+/// Values in one, each behind its length in four bytes.
+pub(super) fn framed(all: &Bytes) -> StoreResult<Vec<Bytes>> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < all.len() {
+        let size = all.get(at..at + 4).and_then(|size| size.try_into().ok());
+        let size = u32::from_be_bytes(size.ok_or_else(|| odd("a value is cut"))?) as usize;
+        let end = at + 4 + size;
+        if end > all.len() {
+            return Err(odd("a value is cut"));
+        }
+        found.push(all.slice(at + 4..end));
+        at = end;
+    }
+    Ok(found)
+}

@@ -11,6 +11,7 @@ const PARK: &str = include_str!("../scripts/lib_park.lua");
 const RECORD: &str = include_str!("../scripts/lib_record.lua");
 const INBOX: &str = include_str!("../scripts/lib_inbox.lua");
 const CHAT: &str = include_str!("../scripts/lib_chat.lua");
+const SHELF: &str = include_str!("../scripts/lib_shelf.lua");
 const MEDIA: &str = include_str!("../scripts/lib_media.lua");
 
 /// A loaded script.
@@ -55,7 +56,10 @@ scripts! {
     Depth "q_depth" [PACE, LANES];
     Commit "commit" [RECORD];
     Begin "begin" [PACE, LANES, RECORD];
-    NotePart "note_part" [PACE, LANES, RECORD];
+    NotePart "note_part" [PACE, LANES, RECORD, SHELF];
+    Shelve "shelve" [PACE, LANES, SHELF];
+    ClearShelf "clear_shelf" [];
+    LapseShelves "lapse_shelves" [SHELF];
     Finish "finish" [PACE, LANES, RECORD];
     Defer "defer" [PACE, LANES, RECORD];
     Penalise "penalise" [PACE];
