@@ -94,8 +94,13 @@ impl App {
             metrics.clone(),
             config.inbox.ring,
         ));
-        let settler =
-            Arc::new(Settler::new(store.clone(), clock.clone(), metrics.clone(), notices.clone()));
+        let settler = Arc::new(Settler::new(
+            store.clone(),
+            clock.clone(),
+            metrics.clone(),
+            notices.clone(),
+            config.delivery.retention,
+        ));
         let hook = Arc::new(Hook {
             store: store.clone(),
             clock: clock.clone(),
@@ -115,19 +120,7 @@ impl App {
             faults,
             notices,
             settler,
-            settings: OutboxSettings {
-                lease: config.delivery.lease,
-                workers: config.delivery.workers,
-                attempt_bodies: config.delivery.attempt_bodies,
-                public_url: public_url.clone(),
-                node: hook.node.clone(),
-                backlog_max: config.delivery.backlog_max,
-                lane_max: config.delivery.lane_max,
-                ring: config.inbox.ring,
-                audience_ttl: config.inbox.audience_ttl,
-                ready_lane_age: config.delivery.ready_lane_age,
-                digest: config.digest.clone(),
-            },
+            settings: outbox_settings(config, hook.node.clone(), public_url.clone()),
         }));
         Arc::new(Self {
             keyring,
@@ -175,4 +168,21 @@ fn node(ids: &Ids) -> String {
     let host: String =
         host.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(40).collect();
     format!("{host}-{}", crate::ids::hex(&ids.random_array::<4>()))
+}
+
+fn outbox_settings(config: &Config, node: String, public_url: Option<String>) -> OutboxSettings {
+    OutboxSettings {
+        lease: config.delivery.lease,
+        workers: config.delivery.workers,
+        attempt_bodies: config.delivery.attempt_bodies,
+        public_url,
+        node,
+        backlog_max: config.delivery.backlog_max,
+        lane_max: config.delivery.lane_max,
+        ring: config.inbox.ring,
+        audience_ttl: config.inbox.audience_ttl,
+        ready_lane_age: config.delivery.ready_lane_age,
+        retention: config.delivery.retention,
+        digest: config.digest.clone(),
+    }
 }

@@ -76,6 +76,24 @@ pub const SECTION: Section = Section {
             doc: "Sends waiting for one recipient before calls are refused.",
         },
         KeySpec {
+            name: "retention",
+            kind: Kind::Duration { min: 3 * DAY, max: 400 * DAY },
+            default: "\"30d\"",
+            doc: "How long a send's record and log are kept after its last move.",
+        },
+        KeySpec {
+            name: "keep_ok",
+            kind: Kind::Duration { min: 0, max: 400 * DAY },
+            default: "\"72h\"",
+            doc: "How long the exchanges of an accepted send are kept; at most delivery.retention.",
+        },
+        KeySpec {
+            name: "keep_failed",
+            kind: Kind::Duration { min: 0, max: 400 * DAY },
+            default: "\"30d\"",
+            doc: "The same of a send that failed, expired or has no known outcome.",
+        },
+        KeySpec {
             name: "attempt_bodies",
             kind: Kind::Word(&["full", "none"]),
             default: "\"full\"",
@@ -99,6 +117,17 @@ impl OnAmbiguous {
     pub fn parse(word: &str) -> Self {
         if word == "retry" { Self::Retry } else { Self::Hold }
     }
+}
+
+/// The configured lifetimes, each after the send's last move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retention {
+    /// Record, log, indexes, content.
+    pub record: Duration,
+    /// Exchanges of a send that was accepted.
+    pub keep_ok: Duration,
+    /// Exchanges of one that was not.
+    pub keep_failed: Duration,
 }
 
 /// The delivery engine.
@@ -126,6 +155,8 @@ pub struct DeliveryConfig {
     pub backlog_max: u64,
     /// Items a lane may hold.
     pub lane_max: u64,
+    /// How long what final sends leave is kept.
+    pub retention: Retention,
     /// Attempts keep bodies.
     pub attempt_bodies: bool,
 }
@@ -147,9 +178,23 @@ impl DeliveryConfig {
             on_ambiguous: OnAmbiguous::parse(&on_ambiguous),
             backlog_max: u64::from(values.count(&SECTION, "backlog_max", problems)),
             lane_max: u64::from(values.count(&SECTION, "lane_max", problems)),
+            retention: retention(values, problems),
             attempt_bodies: values.text(&SECTION, "attempt_bodies", problems) == "full",
         }
     }
+}
+
+fn retention(values: &Values, problems: &mut Problems) -> Retention {
+    let record = values.duration(&SECTION, "retention", problems);
+    let mut of = |key: &'static str| {
+        let keep = values.duration(&SECTION, key, problems);
+        if keep > record {
+            let path = format!("delivery.{key}");
+            add(problems, path, "must be at most delivery.retention: exchanges go with their send");
+        }
+        keep
+    };
+    Retention { record, keep_ok: of("keep_ok"), keep_failed: of("keep_failed") }
 }
 
 /// At most 20 steps, ascending, each at most a day.

@@ -13,6 +13,8 @@ use std::time::Duration;
 const EXPIRY: Duration = Duration::from_secs(5);
 /// Looks for expired sends between two sweeps: a sweep a minute.
 const SWEEP_EVERY: u32 = 12;
+/// Sends of one run.
+const RUN: u64 = 10_000;
 /// Rows of one step.
 const ROWS: usize = 200;
 
@@ -49,7 +51,7 @@ async fn expire(outbox: &Outbox, id: &SendId) -> StoreResult<()> {
         return Ok(());
     }
     ladder::expire(&mut record, Actor::Janitor, now);
-    let commit = final_commit(&mut record, rev);
+    let commit = final_commit(outbox, &mut record, rev);
     if outbox.store.commit(commit, At::Store).await? == Committed::Done {
         outbox.note_end(&record);
     }
@@ -57,7 +59,7 @@ async fn expire(outbox: &Outbox, id: &SendId) -> StoreResult<()> {
 }
 
 /// The write of a record that may have become final: its log goes along then.
-pub(super) fn final_commit(record: &mut SendRecord, rev: u64) -> Commit {
+pub(super) fn final_commit(outbox: &Outbox, record: &mut SendRecord, rev: u64) -> Commit {
     let ended = record.is_final();
     let log = ended.then(|| {
         LogChunk {
@@ -73,12 +75,29 @@ pub(super) fn final_commit(record: &mut SendRecord, rev: u64) -> Commit {
         value: record.encode(rev + 1),
         log,
         exchange: None,
-        active: if ended { Active::Remove } else { Active::Keep },
+        active: if ended { outbox.settings.retention.of(record) } else { Active::Keep },
         dead: if record.is_dead_letter() { Dead::Since(record.updated_at) } else { Dead::Keep },
     }
 }
 
+/// Sends whose time has passed, with what leads to them, and exchanges: a bounded number a run.
+async fn sweep_sends(outbox: &Outbox) -> StoreResult<()> {
+    for what in [Sweep::Sends, Sweep::Exchanges] {
+        let mut rows = 0;
+        while rows < RUN {
+            match outbox.store.sweep(what, ROWS, At::Store).await? {
+                0 => break,
+                more => rows += more,
+            }
+        }
+    }
+    Ok(())
+}
+
 async fn sweep(outbox: &Outbox) {
+    if let Err(error) = sweep_sends(outbox).await {
+        tracing::warn!(error = %error, "sends past their retention could not be dropped");
+    }
     if let Err(error) = outbox.settler.lapse().await {
         tracing::warn!(error = %error, "shelved receipts could not be looked after");
     }

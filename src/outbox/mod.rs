@@ -24,6 +24,7 @@ pub mod watch;
 pub mod worker;
 
 use crate::clock::Clock;
+use crate::config::delivery::Retention;
 use crate::ids::Ids;
 use crate::inbox::notices::Notices;
 use crate::metrics::Metrics;
@@ -121,6 +122,8 @@ pub struct Settings {
     pub audience_ttl: std::time::Duration,
     /// A claimable lane that waits longer is told.
     pub ready_lane_age: std::time::Duration,
+    /// How long what final sends leave is kept.
+    pub retention: Retention,
     /// Of the configuration, to compare nodes by.
     pub digest: String,
 }

@@ -93,7 +93,7 @@ async fn take_up<'a>(
                 SendFault::new(FaultKind::Permanent, "content_missing", "the content is gone");
             let policy = policy_of(channel);
             ladder::faulted(&mut record, part, &fault, policy, outbox.now(), 0.0);
-            let commit = final_commit(&mut record, rev);
+            let commit = final_commit(outbox, &mut record, rev);
             log_store(outbox.store.finish(commit, &held.hold, At::Store).await);
             None
         }
@@ -158,7 +158,7 @@ impl<'a> Work<'a> {
                 ladder::faulted(&mut self.record, part, &fault, policy, now, 0.0);
             }
         }
-        let commit = final_commit(&mut self.record, self.rev);
+        let commit = final_commit(outbox, &mut self.record, self.rev);
         log_store(outbox.store.commit(commit, At::Store).await);
         log_store(outbox.store.bury(&self.held.hold, "poison", At::Store).await);
     }
@@ -277,7 +277,7 @@ impl<'a> Work<'a> {
                 http_status: None,
                 fault: None,
             });
-            let commit = final_commit(&mut record, self.rev);
+            let commit = final_commit(self.outbox, &mut record, self.rev);
             let hold = &self.held.hold;
             let pacing = Some(self.channel.pacing(&self.address(), cost));
             match self.outbox.store.begin(commit, hold, pacing, At::Store).await {
@@ -442,7 +442,7 @@ impl<'a> Work<'a> {
         loop {
             let mut record = self.record.clone();
             let next = decide(&mut record);
-            let mut commit = final_commit(&mut record, self.rev);
+            let mut commit = final_commit(self.outbox, &mut record, self.rev);
             commit.exchange.clone_from(&exchange);
             let hold = &self.held.hold;
             let store = &self.outbox.store;
@@ -486,7 +486,7 @@ impl<'a> Work<'a> {
             let to = facts.sent_to.as_deref();
             ladder::accepted(&mut record, index, &facts.provider_message_id, to, facts.rank, now);
             let last = record.is_final();
-            let mut commit = final_commit(&mut record, self.rev);
+            let mut commit = final_commit(self.outbox, &mut record, self.rev);
             commit.exchange.clone_from(&exchange);
             let provider = ProviderRef {
                 hash: provider_hash(&facts.provider_message_id),

@@ -3,12 +3,13 @@
 //! [`record`] is the stored form, [`ladder`] the one state machine (pure: record and event in,
 //! record and what follows out), [`receipts`] what a receipt makes of a record, [`settle`] the ways
 //! receipts come home, [`log`] the moves and attempts kept beside it, [`view`] what callers see,
-//! [`endings`] where sends ended badly.
+//! [`endings`] where sends ended badly, [`retention`] how long what they leave is kept.
 pub mod endings;
 pub mod ladder;
 pub mod log;
 pub mod receipts;
 pub mod record;
+pub mod retention;
 pub mod settle;
 pub mod view;
 

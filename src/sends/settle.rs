@@ -11,10 +11,11 @@ use super::log::LogChunk;
 use super::receipts::{Applied, Effect, Receipt, Written, apply};
 use super::record::{lane, provider_hash};
 use crate::clock::{Clock, Millis};
+use crate::config::delivery::Retention;
 use crate::inbox::notices::{Notice, Notices};
 use crate::metrics::Metrics;
 use crate::store::{
-    Active, At, Commit, Dead, Hold, Noted, ProviderRef, QueueName, Shelved, Store, StoreResult,
+    At, Commit, Dead, Hold, Noted, ProviderRef, QueueName, Shelved, Store, StoreResult,
 };
 use bytes::Bytes;
 use contract::{ChannelName, SendId};
@@ -85,6 +86,7 @@ pub struct Settler {
     clock: Arc<dyn Clock>,
     metrics: Arc<Metrics>,
     notices: Arc<Notices>,
+    retention: Retention,
     /// Channels on which sends ended badly.
     pub endings: Endings,
     hours: Mutex<BTreeMap<ChannelName, Hour>>,
@@ -98,9 +100,10 @@ impl Settler {
         clock: Arc<dyn Clock>,
         metrics: Arc<Metrics>,
         notices: Arc<Notices>,
+        retention: Retention,
     ) -> Self {
         let (endings, hours) = (Endings::default(), Mutex::default());
-        Self { store, clock, metrics, notices, endings, hours }
+        Self { store, clock, metrics, notices, retention, endings, hours }
     }
 
     /// Settles the receipts of one request, or queues them: stored when it returns.
@@ -231,7 +234,7 @@ impl Settler {
                 }
                 Applied::Written(written) => written,
             };
-            let commit = commit(&mut record, rev, was_final);
+            let commit = commit(&mut record, rev, was_final, self.retention);
             let hash = written.new_id.then(|| provider_hash(&id_of(receipt)));
             let provider = hash.clone().map(|hash| ProviderRef { hash, part: target.part });
             let lane = written.retry.map(|_| record.lane());
@@ -375,7 +378,7 @@ fn id_of(receipt: &Receipt) -> String {
 
 /// The write of a record that a receipt changed. Its log goes along when the record becomes final,
 /// or has gathered much since.
-fn commit(record: &mut SendRecord, rev: u64, was_final: bool) -> Commit {
+fn commit(record: &mut SendRecord, rev: u64, was_final: bool, retention: Retention) -> Commit {
     let ended = record.is_final();
     let much = record.moves.len() + record.attempts.len() >= GATHERED;
     let log = (ended && (!was_final || much)).then(|| {
@@ -393,7 +396,7 @@ fn commit(record: &mut SendRecord, rev: u64, was_final: bool) -> Commit {
         value: record.encode(rev + 1),
         log,
         exchange: None,
-        active: if ended { Active::Remove } else { Active::Until(record.expires_at) },
+        active: retention.of(record),
         dead,
     }
 }

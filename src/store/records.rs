@@ -8,7 +8,6 @@ use crate::clock::Millis;
 use async_trait::async_trait;
 use bytes::Bytes;
 use contract::{ChannelName, SendId};
-use std::time::Duration;
 
 /// The send of a notification being opened.
 #[derive(Clone, Debug)]
@@ -61,8 +60,19 @@ pub enum Active {
     Keep,
     /// List it until this expiry.
     Until(Millis),
-    /// It is final.
+    /// It is final, and nothing is said of how long it is kept.
     Remove,
+    /// It is final and kept so long.
+    Final(Keep),
+}
+
+/// Until when what belongs to a final send is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Record, log, indexes, provider ids; the content too, unless a list of the inbox holds it.
+    pub until: Millis,
+    /// Exchanges, at most as long.
+    pub exchanges: Millis,
 }
 
 /// A change of the dead-letter index.
@@ -188,7 +198,4 @@ pub trait Records {
 
     /// The exchanges of a send, oldest first.
     async fn exchanges(&self, id: &SendId) -> StoreResult<Vec<Bytes>>;
-
-    /// Sets how long a final send's record, log and exchanges are kept from now.
-    async fn retain(&self, id: &SendId, keep: Duration, at: At) -> StoreResult<()>;
 }

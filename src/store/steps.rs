@@ -423,6 +423,11 @@ pub enum Sweep {
     Slices,
     /// Kept answers past their deadline.
     Idempotency,
+    /// Sends past their retention, with everything that leads to them; a step may do fewer than
+    /// asked while more are left.
+    Sends,
+    /// Exchanges past theirs, as [`Sweep::Sends`].
+    Exchanges,
     /// Visitor sessions, transcripts, claims, inbound messages and threads past their deadline.
     Conversations,
 }

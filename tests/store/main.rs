@@ -1,8 +1,8 @@
 //! The contract every store keeps, run on each of them with given times.
 //!
 //! `case` makes stores and what goes into them; [`contract!`] runs one list of cases on every
-//! store. `lanes`, `inbox`, `opening`, `records`, `receipts`, `gates`, `media`, `chat`, `oversight`
-//! state the contract; `walks` compares random walks (drawn by `ops`) on each store with the model;
+//! store. `lanes`, `inbox`, `opening`, `records`, `receipts`, `retention`, `gates`, `media`, `chat`,
+//! `oversight` state the contract; `walks` compares random walks (drawn by `ops`) on each store with the model;
 //! `embedded` and `crash` hold what only a store on disk has. `redis` holds what only a store on a
 //! server has; `server` and `servers` start those.
 mod case;
@@ -19,6 +19,7 @@ mod oversight;
 mod receipts;
 mod records;
 mod redis;
+mod retention;
 mod server;
 mod servers;
 mod walks;

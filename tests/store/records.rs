@@ -1,6 +1,6 @@
 //! Send records: compare and swap, what goes along with the lane, indexes, logs.
 use crate::case::{
-    Case, at, channel, commit, lane, open_send, out, record, seconds, sent, snd, time, tokens,
+    Case, at, channel, commit, lane, open_send, out, record, sent, snd, time, tokens,
 };
 use bytes::Bytes;
 use contract::ChannelName;
@@ -247,8 +247,6 @@ async fn d_79_the_log_grows_and_exchanges_keep_the_newest(case: Case) {
     case.store.commit(small, at(1)).await.unwrap();
     assert_eq!(case.store.exchanges(&snd(2)).await, Ok(vec!["small".into()]));
     // Setting how long it is kept changes nothing that is read.
-    case.store.retain(&snd(1), seconds(60), at(1)).await.unwrap();
-    case.store.retain(&snd(1), seconds(30), at(2)).await.unwrap();
     assert_eq!(case.store.record(&snd(1)).await, Ok(Some(record(5, "x"))));
     assert_eq!(case.store.commit(commit(1, 5, "y"), at(3)).await, DONE);
 }
@@ -282,7 +280,6 @@ async fn d_28_only_watched_records_are_announced(case: Case) {
 
 async fn nothing_is_kept_of_a_send_that_is_not_there(case: Case) {
     let store = &case.store;
-    store.retain(&snd(1), seconds(1), at(0)).await.unwrap();
     assert_eq!(store.record(&snd(1)).await, Ok(None));
     assert_eq!(store.log(&snd(1)).await, Ok(Bytes::new()));
     assert_eq!(store.exchanges(&snd(1)).await, Ok(vec![]));

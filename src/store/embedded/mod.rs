@@ -12,7 +12,7 @@
 //!   it cannot change and leaves a plan that the writer carries out.
 //! - `lanes` is the part of the queues that lives in memory: which lane is ready, delayed, leased.
 //! - `opening`, `queue`, `records`, `receipts`, `gates`, `inbox`, `idempotency`, `media`, `chat`,
-//!   `conversations`, `oversight`, `sweep` implement the traits; `lapse` keeps the deadlines of
+//!   `conversations`, `oversight`, `sweep` implement the traits; `retention` drops sends, `lapse` keeps the deadlines of
 //!   visitors, transcripts and messages.
 //!
 //! Life of one notification: [`Opening::open`](super::Opening::open) becomes a step; the writer runs
@@ -35,6 +35,7 @@ mod oversight;
 mod queue;
 mod receipts;
 mod records;
+mod retention;
 mod rows;
 #[cfg(test)]
 mod scratch;

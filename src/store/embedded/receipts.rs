@@ -81,6 +81,7 @@ pub(super) fn index(
     let key = provider_key(&commit.channel, &provider.hash);
     let value = joined(&[&send_key(&commit.id), &provider.part.to_be_bytes()]);
     step.put(TableId::Provider, key.clone(), value);
+    step.put(TableId::ProviderOf, joined(&[&send_key(&commit.id), &key]), []);
     let Some(mut shelf) = ShelfRow::read(step, &key)? else { return Ok(Vec::new()) };
     let before = std::mem::replace(&mut shelf.until, now.plus(HANDED_OVER));
     shelf.put(step, &key, Some(before));

@@ -9,6 +9,7 @@ use super::Embedded;
 use super::gates::admit;
 use super::lanes::LaneState;
 use super::receipts::index;
+use super::retention::keep;
 use super::rows::{
     Fields, SendRow, channel_prefix, corrupt, index_prefix, joined, revision, send_id, send_key,
     time, watched,
@@ -20,7 +21,6 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use contract::{ChannelName, SendId};
 use std::ops::Bound;
-use std::time::Duration;
 
 /// Bytes of exchanges kept for one send, the newest.
 const EXCHANGES_MAX: usize = 256 * 1024;
@@ -190,27 +190,6 @@ impl Records for Embedded {
         let rows = look.beginning(TableId::Exchange, &send_key(id))?;
         rows.map(|row| Ok(Bytes::copy_from_slice(row?.1.value()))).collect()
     }
-
-    async fn retain(&self, id: &SendId, keep: Duration, at: At) -> StoreResult<()> {
-        let id = send_key(id);
-        self.write(move |step| {
-            let until = step.now(at).plus(keep);
-            let (mut head, record) = match step.get(TableId::Send, &id)? {
-                None => return Ok(()),
-                Some(row) => {
-                    let (head, record) = SendRow::decode(row.value())?;
-                    (head, record.to_vec())
-                }
-            };
-            if let Some(before) = head.retain.replace(until) {
-                step.remove(TableId::Retain, joined(&[&time(before), &id]));
-            }
-            step.put(TableId::Retain, joined(&[&time(until), &id]), []);
-            step.put(TableId::Send, id, head.encode(&record));
-            Ok(())
-        })
-        .await
-    }
 }
 
 pub(super) fn provider_key(channel: &ChannelName, hash: &str) -> Vec<u8> {
@@ -234,6 +213,11 @@ pub(super) fn write(step: &mut Step<'_, '_>, commit: &Commit) -> StoreResult<Com
         return Err(corrupt("a record's next revision does not follow"));
     }
     move_active(step, commit, &mut head, id);
+    match commit.active {
+        Active::Keep | Active::Remove => {}
+        Active::Until(_) => keep(step, &mut head, id, None)?,
+        Active::Final(until) => keep(step, &mut head, id, Some(until))?,
+    }
     move_dead(step, commit, &mut head, id);
     step.put(TableId::Send, id, head.encode(&commit.value));
     if let Some(lines) = &commit.log {
@@ -256,7 +240,7 @@ fn move_active(step: &mut Step<'_, '_>, commit: &Commit, head: &mut SendRow, id:
     let next = match commit.active {
         Active::Keep => return,
         Active::Until(at) => Some(at),
-        Active::Remove => None,
+        Active::Remove | Active::Final(_) => None,
     };
     if next == head.active {
         return;
@@ -308,67 +292,4 @@ fn add_exchange(step: &mut Step<'_, '_>, id: [u8; 16], exchange: &[u8]) -> Store
     }
     step.put(TableId::Exchange, joined(&[&id, &next.to_be_bytes()]), exchange);
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::super::records::OpenSend;
-    use super::super::super::steps::{Lane, OpenStep, Opening};
-    use super::super::{Options, scratch};
-    use super::*;
-    use crate::clock::StandingClock;
-    use contract::NotificationId;
-    use std::sync::Arc;
-
-    /// A sweep finds a send by its deadline, once, whatever was written to it since.
-    #[tokio::test]
-    async fn d_60_a_send_has_one_deadline_the_last_that_was_set() {
-        let folder = scratch::Folder::new("retain");
-        let clock = Arc::new(StandingClock::at(Millis(1_000)));
-        let store = Embedded::open(Options::new(folder.path(), clock.clone())).unwrap();
-        let (id, channel) = (SendId::from_bits(7), ChannelName::parse("web").unwrap());
-        let send = OpenSend {
-            id: id.clone(),
-            channel: channel.clone(),
-            lane: Lane("r".into()),
-            record: Bytes::from_static(b"1 queued\n"),
-            owners: Vec::new(),
-            created_at: Millis(1),
-            expires_at: Millis(2),
-            backlog_max: 9,
-            lane_max: 9,
-        };
-        let step = OpenStep {
-            notification: NotificationId::from_bits(7),
-            body: Bytes::new(),
-            audience: None,
-            idempotency: None,
-            keep_for: Duration::ZERO,
-            send: Some(send),
-            ring: 9,
-            audience_ttl: Duration::ZERO,
-        };
-        store.open(step, At::Store).await.unwrap();
-        store.retain(&id, Duration::from_secs(60), At::Store).await.unwrap();
-        clock.set(Millis(2_000));
-        store.retain(&id, Duration::from_secs(30), At::Store).await.unwrap();
-        let commit = Commit {
-            id: id.clone(),
-            channel,
-            rev: 1,
-            value: Bytes::from_static(b"2 failed\n"),
-            log: None,
-            exchange: None,
-            active: Active::Remove,
-            dead: Dead::Keep,
-        };
-        assert_eq!(store.commit(commit, At::Store).await, Ok(Committed::Done));
-        let look = store.look().unwrap();
-        let rows = look.range(TableId::Retain, Bound::Unbounded, Bound::Unbounded).unwrap();
-        let deadlines: Vec<_> = rows.map(|row| row.unwrap().0.value().to_vec()).collect();
-        assert_eq!(deadlines, [joined(&[&time(Millis(32_000)), &send_key(&id)])]);
-        let row = look.get(TableId::Send, &send_key(&id)).unwrap().unwrap();
-        let (head, _) = SendRow::decode(row.value()).unwrap();
-        assert_eq!(head.retain, Some(Millis(32_000)));
-    }
 }

@@ -34,6 +34,20 @@ impl Upkeep for Embedded {
                 })
                 .await
             }
+            Sweep::Sends => {
+                self.sweep_step(move |step| {
+                    let now = step.now(at);
+                    super::retention::sends(step, limit, now)
+                })
+                .await
+            }
+            Sweep::Exchanges => {
+                self.sweep_step(move |step| {
+                    let now = step.now(at);
+                    super::retention::exchanges(step, limit, now)
+                })
+                .await
+            }
             Sweep::Idempotency => {
                 self.sweep_step(move |step| {
                     let now = step.now(at);

@@ -62,6 +62,12 @@ tables! {
     Counts = "counts",
     /// Channel, hash of a provider's message id → send id, part.
     Provider = "pid",
+    /// Send id, key in `pid`: what its retention has to clear.
+    ProviderOf = "pid_of",
+    /// Deadline, send id: exchanges that are kept until when.
+    ExchangeExpiry = "exc_exp",
+    /// Send id → that deadline.
+    ExchangeUntil = "exc_until",
     /// Send id → log.
     Log = "log",
     /// Send id, number → exchange.

@@ -120,6 +120,7 @@ impl State {
             record: send.record.clone(),
             active: Some(send.expires_at),
             dead: None,
+            keep: None,
             log: Vec::new(),
             exchanges: Vec::new(),
         };

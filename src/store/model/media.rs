@@ -138,6 +138,8 @@ impl Upkeep for Model {
         Ok(match what {
             Sweep::Media => state.drop_media(limit, now),
             Sweep::Slices => state.drop_slices(limit, now),
+            Sweep::Sends => state.drop_sends(limit, now),
+            Sweep::Exchanges => state.drop_exchanges(limit, now),
             Sweep::Idempotency => state.drop_kept(limit, now),
             Sweep::Conversations => state.chat.sweep(limit, now),
         })

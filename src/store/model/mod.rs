@@ -13,7 +13,7 @@ mod receipts;
 mod records;
 
 use super::pace::Parked;
-use super::records::SendIndex;
+use super::records::{Keep, SendIndex};
 use super::steps::{At, Kept, MediaRow, Poison, QueueName, Signal};
 use crate::clock::{Clock, Millis};
 use bytes::Bytes;
@@ -105,6 +105,7 @@ struct SendModel {
     record: Bytes,
     active: Option<Millis>,
     dead: Option<Millis>,
+    keep: Option<Keep>,
     log: Vec<u8>,
     exchanges: Vec<Bytes>,
 }

@@ -9,7 +9,6 @@ use crate::clock::Millis;
 use async_trait::async_trait;
 use bytes::Bytes;
 use contract::{ChannelName, SendId};
-use std::time::Duration;
 
 /// Bytes of exchanges kept for one send, the newest.
 const EXCHANGES_MAX: usize = 256 * 1024;
@@ -40,8 +39,9 @@ impl State {
         send.record = commit.value.clone();
         match commit.active {
             Active::Keep => {}
-            Active::Until(at) => send.active = Some(at),
+            Active::Until(at) => (send.active, send.keep) = (Some(at), None),
             Active::Remove => send.active = None,
+            Active::Final(keep) => (send.active, send.keep) = (None, Some(keep)),
         }
         let before = send.dead;
         match commit.dead {
@@ -68,6 +68,42 @@ impl State {
         }
         let watched = header(&commit.value).ends_with(" w");
         Ok((Committed::Done, watched.then(|| Signal::Send(commit.id.clone()))))
+    }
+}
+
+impl State {
+    /// Drops sends whose time has passed.
+    pub(super) fn drop_sends(&mut self, limit: usize, now: Millis) -> u64 {
+        let mut gone: Vec<(Millis, SendId)> = self
+            .sends
+            .iter()
+            .filter_map(|(id, send)| Some((send.keep?.until, id.clone())))
+            .filter(|(until, _)| *until <= now)
+            .collect();
+        gone.sort();
+        gone.truncate(limit);
+        for (_, id) in &gone {
+            for index in self.indexes.values_mut() {
+                index.retain(|(_, send)| send != id);
+            }
+            self.provider.retain(|_, (send, _)| send != id);
+            if let Some(send) = self.sends.remove(id) {
+                if let Some(body) = self.bodies.get_mut(&send.notification) {
+                    body.send = false;
+                }
+                self.drop_bodies(vec![send.notification]);
+            }
+        }
+        gone.len() as u64
+    }
+
+    /// Drops exchanges whose time has passed.
+    pub(super) fn drop_exchanges(&mut self, limit: usize, now: Millis) -> u64 {
+        let passed = |send: &&mut super::SendModel| {
+            send.keep.is_some_and(|keep| keep.exchanges <= now) && !send.exchanges.is_empty()
+        };
+        let sends = self.sends.values_mut().filter(passed).take(limit);
+        sends.map(|send| send.exchanges.clear()).count() as u64
     }
 }
 
@@ -201,10 +237,5 @@ impl Records for Model {
 
     async fn exchanges(&self, id: &SendId) -> StoreResult<Vec<Bytes>> {
         Ok(self.state().sends.get(id).map(|send| send.exchanges.clone()).unwrap_or_default())
-    }
-
-    /// Nothing: the model forgets with the process, long before a retention ends.
-    async fn retain(&self, _id: &SendId, _keep: Duration, _at: At) -> StoreResult<()> {
-        Ok(())
     }
 }

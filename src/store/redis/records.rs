@@ -15,7 +15,6 @@ use async_trait::async_trait;
 use bytes::{BufMut, Bytes, BytesMut};
 use contract::{ChannelName, SendId, ThrottleScope};
 use redis::Value;
-use std::time::Duration;
 
 /// A stored value without the store's own line.
 pub(super) fn record_of(stored: &Bytes) -> StoreResult<Bytes> {
@@ -76,6 +75,7 @@ impl Redis {
             Active::Keep => String::new(),
             Active::Until(at) => at.0.to_string(),
             Active::Remove => "-".to_owned(),
+            Active::Final(keep) => format!("={},{}", keep.until.0, keep.exchanges.0),
         };
         let dead = match commit.dead {
             Dead::Keep => String::new(),
@@ -267,12 +267,5 @@ impl Records for Redis {
     async fn exchanges(&self, id: &SendId) -> StoreResult<Vec<Bytes>> {
         let all = self.value(self.link.keys.exchanges(id)).await?.unwrap_or_default();
         framed(&all)
-    }
-
-    async fn retain(&self, id: &SendId, keep: Duration, at: At) -> StoreResult<()> {
-        let keys = &self.link.keys;
-        let own = [keys.send(id), keys.log(id), keys.exchanges(id)];
-        let call = Call::new(Step::Retain, own).number(keep.as_millis());
-        self.link.run(call, at).await.map(|_: Value| ())
     }
 }

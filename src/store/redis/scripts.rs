@@ -68,7 +68,7 @@ scripts! {
     Parked "parked" [PARK];
     Probation "probation" [PARK];
     Unpark "unpark" [PARK];
-    Retain "retain" [RECORD, INBOX];
+    SweepSends "sweep_sends" [RECORD, INBOX];
     Slice "slice" [];
     Entry "entry" [INBOX];
     Kept "kept" [];

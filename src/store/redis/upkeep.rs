@@ -18,6 +18,9 @@ impl Upkeep for Redis {
         let (step, keys): (_, &[Fixed]) = match what {
             Sweep::Media => (Step::SweepMedia, &[Fixed::MediaExpiries, Fixed::MediaBytes]),
             Sweep::Slices => (Step::SweepSlices, &[Fixed::SliceExpiries]),
+            Sweep::Sends => (Step::SweepSends, &[Fixed::SendExpiries]),
+            // Redis lets them lapse itself.
+            Sweep::Exchanges => return Ok(0),
             Sweep::Idempotency => (Step::SweepKept, &[Fixed::KeptExpiries]),
             // Redis lets them lapse itself; indexes are trimmed by what is recorded next.
             Sweep::Conversations => return Ok(0),

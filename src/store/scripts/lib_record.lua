@@ -1,7 +1,9 @@
 -- Send records. A stored value is three pieces: the header line, a line of the store's own (the
--- notification's id, then a tab and `<channel>:<hash>` for each provider id), and opaque bytes.
+-- notification's id, then a tab and `>` with the key of each index that lists it, and a tab and
+-- `<channel>:<hash>` for each provider id), and opaque bytes.
 -- KEYS from `k` on: record, log, exchanges, active, dead. ARGV from `a` on: id, rev, header, rest,
--- has log, log, has exchange, exchange, active, dead ('' leaves it, '-' removes, else a time).
+-- has log, log, has exchange, exchange, active, dead ('' leaves it, '-' removes, else a time; active
+-- also `=<until>,<exchanges until>`: removed, and kept so long).
 local EXCHANGES = 256 * 1024
 local function pieces(stored)
   local first = string.find(stored, '\n', 1, true)
@@ -22,7 +24,7 @@ local function written(k, a)
   return header == ARGV[a + 2] and rest == ARGV[a + 3]
 end
 local function follow(key, id, change)
-  if change == '-' then
+  if change == '-' or string.sub(change, 1, 1) == '=' then
     redis.call('ZREM', key, id)
   elseif change ~= '' then
     redis.call('ZADD', key, change, id)
@@ -75,6 +77,16 @@ local function write(k, a, provider)
       redis.call('PERSIST', KEYS[k + at])
     end
     redis.call('PERSIST', T .. 'ntf:' .. string.match(line, '^[^\t]*'))
+    redis.call('ZREM', T .. 'snd_exp', id)
+  end
+  local keep, exchanges = string.match(ARGV[a + 8], '^=(%-?%d+),(%-?%d+)$')
+  if keep then
+    -- A sweep drops them; should none come, Redis does a week later.
+    local left = math.max(tonumber(keep) - now, 0) + 7 * DAY
+    redis.call('ZADD', T .. 'snd_exp', keep, id)
+    redis.call('PEXPIRE', KEYS[k], whole(left))
+    redis.call('PEXPIRE', KEYS[k + 1], whole(left))
+    redis.call('PEXPIRE', KEYS[k + 2], whole(math.max(tonumber(exchanges) - now, 1)))
   end
   if string.sub(ARGV[a + 2], -2) == ' w' then
     redis.call('PUBLISH', T .. 'evt', 'snd:' .. id)

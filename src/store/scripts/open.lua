@@ -59,7 +59,14 @@ if audience ~= '' then
   trim(KEYS[4])
 end
 if send ~= '' then
-  redis.call('SET', KEYS[8], ARGV[14] .. '\n' .. id .. '\n' .. ARGV[15])
+  -- What lists it, for its retention to clear.
+  local line = id
+  for at = 9, #KEYS do
+    if at <= 10 or at >= 18 then
+      line = line .. '\t>' .. string.sub(KEYS[at], #T + 1)
+    end
+  end
+  redis.call('SET', KEYS[8], ARGV[14] .. '\n' .. line .. '\n' .. ARGV[15])
   redis.call('ZADD', KEYS[9], ARGV[16], send)
   redis.call('ZADD', KEYS[10], ARGV[16], send)
   redis.call('ZREMRANGEBYRANK', KEYS[10], 0, -1001)
