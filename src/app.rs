@@ -1,5 +1,6 @@
 //! The one state value of a gateway, built once.
 use crate::auth::Keyring;
+use crate::chat::watch::Streams;
 use crate::clock::Clock;
 use crate::compose::Composer;
 use crate::config::Config;
@@ -8,6 +9,7 @@ use crate::config::delivery::DeliveryConfig;
 use crate::config::inbox::MediaConfig;
 use crate::config::keys::KeyConfig;
 use crate::config::listen::Network as TrustedNetwork;
+use crate::conversation::record::Recorder;
 use crate::http::rates::Rates;
 use crate::ids::{Ids, Random};
 use crate::inbox::notices::Notices;
@@ -41,6 +43,10 @@ pub struct App {
     pub outbox: Arc<Outbox>,
     /// Works webhook events.
     pub hook: Arc<Hook>,
+    /// Records what people say.
+    pub recorder: Recorder,
+    /// Open chat streams.
+    pub streams: Arc<Streams>,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Ids.
@@ -132,6 +138,13 @@ impl App {
                 ids: ids.clone(),
             },
             inbox: Inbox::new(store.clone(), config.inbox.cache),
+            recorder: Recorder {
+                store: store.clone(),
+                ids: ids.clone(),
+                clock: clock.clone(),
+                keep: config.ingress.retention,
+            },
+            streams: Arc::default(),
             channels,
             store,
             outbox,

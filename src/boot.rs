@@ -7,6 +7,7 @@ pub mod reload;
 
 use crate::app::{App, Environment};
 use crate::auth::{KeyText, Keyring, Scope};
+use crate::chat::watch as chat_watch;
 use crate::clock::{Clock, SystemClock};
 use crate::config::Config;
 use crate::config::keys::KeyConfig;
@@ -275,6 +276,7 @@ fn run_background(app: &Arc<App>) -> (JoinSet<()>, JoinSet<()>) {
     background.spawn(leases::extend_forever(outbox.clone()));
     background.spawn(waiting::hand_on(outbox.clone()));
     background.spawn(janitor::run(outbox.clone()));
+    background.spawn(chat_watch::hand_on(app.store.clone(), app.streams.clone()));
     background.spawn(probes::run(outbox.clone()));
     background.spawn(watch::run(outbox.clone()));
     background.spawn(hook::run(app.hook.clone()));
@@ -300,6 +302,7 @@ impl Gateway {
     pub async fn stop(mut self) {
         let deadline = tokio::time::Instant::now() + self.drain;
         self.app.outbox.drain();
+        self.app.streams.wake_all();
         let workers = async { while self.workers.join_next().await.is_some() {} };
         let listeners = async {
             tokio::time::sleep(self.drain_grace).await;

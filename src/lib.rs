@@ -2,15 +2,18 @@
 //!
 //! One call walks one way: door ([`http`]) → [`compose`] → one store step that records the inbox
 //! entry, the send record and its job ([`sends`], [`store`]) → worker ([`outbox`]) → adapter
-//! (crates under `channels/`, listed in [`registry`]) → the wire → the part's outcome back into the
-//! send record. Modules depend downward only; `tests/architecture.rs` holds the table.
+//! (crates under `channels/`, listed in [`registry`]) → the wire, or a visitor's transcript
+//! ([`chat`]) → the part's outcome back into the send record. What people say comes in at a door and
+//! is placed in its thread ([`conversation`]). Modules depend downward only; `tests/architecture.rs` holds the table.
 pub mod app;
 pub mod auth;
 pub mod boot;
+pub mod chat;
 pub mod cli;
 pub mod clock;
 pub mod compose;
 pub mod config;
+pub mod conversation;
 pub mod http;
 pub mod ids;
 pub mod inbox;

@@ -30,6 +30,7 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("forbidden_host", 403, "This host name is not served"),
     ("forbidden_origin", 403, "Requests from this origin are not taken"),
     ("form_unsupported", 400, "The channel cannot draw this form"),
+    ("https_required", 403, "The chat needs https here"),
     ("idempotency_conflict", 409, "The idempotency key was used with another body"),
     ("idempotency_in_progress", 409, "A call with this idempotency key is still running"),
     ("internal", 500, "An error of the gateway itself"),
@@ -59,11 +60,14 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("too_long", 400, "The text is too long"),
     ("too_long_for_channel", 400, "The content is too long for the channel"),
     ("too_many", 400, "The list is too long"),
+    ("too_many_streams", 429, "Too many streams are open"),
     ("unauthenticated", 401, "A valid key is needed"),
     ("unknown_channel", 404, "The channel is not registered"),
     ("unknown_field", 400, "The request holds a key that is not known"),
+    ("unknown_reply", 404, "There is no such choice"),
     ("unsupported_capability", 501, "The channel cannot render this"),
     ("unsupported_media_type", 415, "The content type is not taken"),
+    ("visitor_session_missing", 401, "The visitor is not known"),
     ("wrong_type", 400, "The value is of another type"),
 ];
 
@@ -74,8 +78,6 @@ pub const NOT_YET: &[(&str, &str)] = &[
     ("not_renderable", "no value of the media that exist is refused for its form"),
     ("public_url_required", "every medium that exists carries stored bytes itself"),
     ("recipient_opted_out", "opt-outs are recorded by webhooks"),
-    ("forbidden_host", "no page acts on a cookie or the origin alone"),
-    ("forbidden_origin", "no page acts on a cookie or the origin alone"),
 ];
 
 /// The status of a code; 500 for one that is not in the table, which a test rules out.
@@ -97,6 +99,8 @@ pub struct Refused {
     pub extra: Vec<(&'static str, Value)>,
     /// Seconds for `Retry-After`.
     pub retry_after: Option<u64>,
+    /// A status other than the code's own.
+    at_status: Option<u16>,
 }
 
 impl Refused {
@@ -109,6 +113,7 @@ impl Refused {
             errors: Vec::new(),
             extra: Vec::new(),
             retry_after: None,
+            at_status: None,
         }
     }
 
@@ -139,6 +144,13 @@ impl Refused {
         self
     }
 
+    /// With another status than the code's: the same bound, reached by somebody else.
+    #[must_use]
+    pub fn at_status(mut self, status: u16) -> Self {
+        self.at_status = Some(status);
+        self
+    }
+
     /// The uniform 404: unknown, malformed, evicted and somebody else's look the same.
     #[must_use]
     pub fn not_found() -> Self {
@@ -148,17 +160,21 @@ impl Refused {
     /// The HTTP status.
     #[must_use]
     pub fn status(&self) -> u16 {
-        status_of(self.code)
+        self.at_status.unwrap_or_else(|| status_of(self.code))
+    }
+
+    /// The code's title.
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        CODES.iter().find(|(c, _, _)| *c == self.code).map_or("Refused", |(_, _, t)| *t)
     }
 
     /// The problem document.
     #[must_use]
     pub fn document(&self) -> Value {
-        let title =
-            CODES.iter().find(|(c, _, _)| *c == self.code).map_or("Refused", |(_, _, t)| *t);
         let mut document = Map::new();
         document.insert("type".into(), json!(format!("urn:tidings:problem:{}", self.code)));
-        document.insert("title".into(), json!(title));
+        document.insert("title".into(), json!(self.title()));
         document.insert("status".into(), json!(self.status()));
         document.insert("detail".into(), json!(self.detail));
         document.insert("code".into(), json!(self.code));

@@ -25,10 +25,13 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("sends", &["clock", "config", "ids", "inbox", "metrics", "store"]),
     ("ingress", &["clock", "inbox", "metrics", "sends", "store"]),
     ("inbox", &["clock", "ids", "metrics", "notification", "store"]),
+    ("chat", &["clock", "store"]),
+    ("conversation", &["clock", "ids", "inbox", "outbox", "store"]),
     ("compose", &["auth", "clock", "ids", "problem", "registry", "store"]),
     (
         "outbox",
         &[
+            "chat",
             "clock",
             "config",
             "ids",
@@ -45,6 +48,19 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "auth", "clock", "compose", "config", "http", "ids", "inbox", "ingress", "metrics",
             "outbox", "registry", "sends", "store",
+            "auth",
+            "chat",
+            "clock",
+            "compose",
+            "config",
+            "conversation",
+            "http",
+            "ids",
+            "inbox",
+            "metrics",
+            "outbox",
+            "registry",
+            "store",
         ],
     ),
     (
@@ -52,9 +68,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &[
             "app",
             "auth",
+            "chat",
             "clock",
             "compose",
             "config",
+            "conversation",
+            "ids",
             "inbox",
             "metrics",
             "notification",
@@ -67,6 +86,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("reference", &["cli", "problem"]),
     ("boot", &["app", "auth", "clock", "config", "http", "ids", "ingress", "outbox", "store"]),
+    ("boot", &["app", "auth", "chat", "clock", "config", "http", "ids", "outbox", "store"]),
     ("cli", &["auth", "boot", "clock", "compose", "config", "ids", "registry", "sends", "store"]),
 ];
 

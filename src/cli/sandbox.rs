@@ -103,7 +103,11 @@ impl SandboxCommand {
             gateway: format!("http://{listen}"),
             public_url: Some(PUBLIC_URL.to_owned()),
             telegram_tokens: vec![secrets.bot_token.clone()],
-            links: Vec::new(),
+            links: if self.has("web") {
+                vec![("The web chat".to_owned(), format!("http://{listen}/chat/web"))]
+            } else {
+                Vec::new()
+            },
         })
         .await
         .map_err(|problem| StartProblem::Refused(problem.to_string()))?;
@@ -139,7 +143,7 @@ impl SandboxCommand {
             quoted(dir.display().to_string()),
             secrets.key.spelt_hash(),
         );
-        if self.channels.is_empty() || self.channels.iter().any(|c| c == "telegram") {
+        if self.has("telegram") {
             text.push_str(&format!(
                 "\n[channels.telegram]\nmedium = \"telegram\"\nbot_token = {}\n\
                  webhook_secrets = [{}]\nregister_webhook = false\n\
@@ -152,7 +156,15 @@ impl SandboxCommand {
                 file("telegram_webhook_secret"),
             ));
         }
+        if self.has("web") {
+            text.push_str("\n[channels.web]\nmedium = \"web\"\n");
+        }
         text
+    }
+
+    /// Whether a channel was asked for; without `--channels` all are.
+    fn has(&self, channel: &str) -> bool {
+        self.channels.is_empty() || self.channels.iter().any(|c| c == channel)
     }
 }
 

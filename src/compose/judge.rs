@@ -10,8 +10,11 @@ use crate::clock::Millis;
 use crate::ids::Ids;
 use crate::problem::Refused;
 use crate::registry::{Channel, Channels};
-use crate::store::Store;
-use contract::{Address, Content, MediaId, Problem, RenderCtx, Rendered, SendId};
+use crate::store::{At, Store};
+use contract::{
+    Address, Content, MediaId, Problem, RecipientPolicy, Refusal, RenderCtx, Rendered, SendId,
+    VisitorId,
+};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -132,6 +135,7 @@ impl Composer {
             Err(refusal) if lenient && refusal.code() == "recipient_required" => Address::literal(),
             Err(refusal) => return Err(refusal.into()),
         };
+        self.require_known(channel, &address).await?;
         // 17 media plan
         let place = Place {
             public_url: self.public_url.as_deref(),
@@ -147,6 +151,23 @@ impl Composer {
             return Err(refused(vec![problem]));
         }
         Ok((plan, address, rendered))
+    }
+
+    /// A page's visitors are known here alone, so the adapter's grammar is half the rule.
+    async fn require_known(&self, channel: &Channel, address: &Address) -> Result<(), Refused> {
+        let policy = channel.adapter.descriptor().recipients.policy;
+        if policy != RecipientPolicy::Visitor || *address == Address::literal() {
+            return Ok(());
+        }
+        let known = match VisitorId::parse(address.as_str()) {
+            Some(visitor) => self.store.visitor_known(&channel.name, &visitor, At::Store).await?,
+            None => false,
+        };
+        if known {
+            return Ok(());
+        }
+        let detail = "no visitor of this channel has this address now; it is shown on the page";
+        Err(Refusal::forbidden("recipient", "recipient_not_allowed", detail).into())
     }
 
     /// The 404 that names what is registered.

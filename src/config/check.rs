@@ -35,6 +35,17 @@ pub(super) fn budgets(config: &Config, problems: &mut Problems) {
         );
         add(problems, "delivery.drain", detail);
     }
+    for channel in &config.channels {
+        let Some(page) = channel.adapter.page() else { continue };
+        if page.transcript_ttl > config.media.retention {
+            let detail = format!(
+                "{} is more than media.retention ({}): bubbles would outlive their files",
+                spell(page.transcript_ttl),
+                spell(config.media.retention)
+            );
+            add(problems, format!("channels.{}.transcript_ttl", channel.name), detail);
+        }
+    }
     let open = |address: std::net::SocketAddr| !address.ip().is_loopback();
     let beyond = open(config.listen.public) || config.listen.internal.is_some_and(open);
     if beyond && config.keys.is_empty() {

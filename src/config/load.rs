@@ -38,7 +38,10 @@ pub fn merge(sources: &Sources) -> Result<Values, Vec<ConfigProblem>> {
     let mut values = Values { environment: sources.environment.clone(), ..Values::default() };
     let mut problems = Vec::new();
     match read_file(sources.file.as_deref()) {
-        Ok(table) => {
+        Ok(mut table) => {
+            if sources.file.is_none() {
+                register_web(&mut table);
+            }
             let layer = if sources.file.is_some() { Layer::File } else { Layer::BuiltIn };
             for (key, value) in table {
                 put(&mut values, vec![key], value, layer);
@@ -74,6 +77,13 @@ pub fn load(
     let values = merge(sources)?;
     let config = Config::read(&values, media)?;
     Ok((config, values))
+}
+
+/// Without a file there is one channel, which needs no account: our own chat.
+fn register_web(shipped: &mut Table) {
+    let web = Table::from_iter([("medium".to_owned(), Value::String("web".to_owned()))]);
+    let channels = Table::from_iter([("web".to_owned(), Value::Table(web))]);
+    shipped.entry("channels").or_insert(Value::Table(channels));
 }
 
 fn read_file(file: Option<&Path>) -> Result<Table, ConfigProblem> {

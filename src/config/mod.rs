@@ -11,6 +11,7 @@ pub mod default;
 pub mod delivery;
 pub mod http;
 pub mod inbox;
+pub mod ingress;
 pub mod keys;
 pub mod limits;
 pub mod listen;
@@ -35,6 +36,7 @@ pub const SECTIONS: &[Section] = &[
     inbox::MEDIA_SECTION,
     http::SECTION,
     limits::SECTION,
+    ingress::SECTION,
     delivery::SECTION,
 ];
 
@@ -53,6 +55,8 @@ pub struct Config {
     pub http: http::HttpConfig,
     /// Rates.
     pub limits: limits::LimitsConfig,
+    /// What people say.
+    pub ingress: ingress::IngressConfig,
     /// The delivery engine.
     pub delivery: delivery::DeliveryConfig,
     /// Keys.
@@ -79,6 +83,7 @@ impl Config {
             media: inbox::MediaConfig::read(values, &mut problems),
             http: http::HttpConfig::read(values, &mut problems),
             limits: limits::LimitsConfig::read(values, &mut problems),
+            ingress: ingress::IngressConfig::read(values, &mut problems),
             delivery: delivery::DeliveryConfig::read(values, &mut problems),
             keys: keys::read(values, &mut problems),
             channels: channels::read(values, public_url.as_deref(), media, &mut problems),

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv6Addr};
 #[must_use]
 pub fn of(request: &HttpRequest, trusted: &[Network]) -> Option<IpAddr> {
     let peer = request.peer_addr()?.ip();
-    let believed = |address: IpAddr| trusted.iter().any(|network| network.holds(address));
+    let believed = |address: IpAddr| is_trusted(address, trusted);
     if !believed(peer) {
         return Some(peer);
     }
@@ -20,6 +20,12 @@ pub fn of(request: &HttpRequest, trusted: &[Network]) -> Option<IpAddr> {
         .filter_map(|part| part.trim().parse().ok())
         .collect();
     forwarded.into_iter().rev().find(|address| !believed(*address)).or(Some(peer))
+}
+
+/// True for a proxy whose word on the client is believed.
+#[must_use]
+pub fn is_trusted(address: IpAddr, trusted: &[Network]) -> bool {
+    trusted.iter().any(|network| network.holds(address))
 }
 
 /// What shares one bucket: a v4 address, or a v6 network of 64 bits.

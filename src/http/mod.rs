@@ -5,9 +5,11 @@
 //! that order; the handlers under [`api`] do the rest. `/openapi.json` is made from the same table.
 pub mod api;
 pub mod body;
+pub mod chat;
 pub mod client_address;
 pub mod idempotency;
 pub mod openapi;
+pub mod pages;
 pub mod query;
 pub mod rates;
 pub mod reply;

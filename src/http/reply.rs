@@ -20,6 +20,14 @@ pub fn value(status: u16, body: &Value) -> HttpResponse {
     json(status, body.to_string())
 }
 
+/// An HTML answer.
+#[must_use]
+pub fn html(status: u16, body: String) -> HttpResponse {
+    HttpResponse::build(status_code(status))
+        .insert_header((header::CONTENT_TYPE, "text/html; charset=utf-8"))
+        .body(body)
+}
+
 /// A refusal as a problem document.
 #[must_use]
 pub fn refused(refused: &Refused) -> HttpResponse {

@@ -1,5 +1,8 @@
 //! Every route, once: the router, the `OpenAPI` document and the metrics read this table.
 use super::api::{channels, media, notifications, operations, preview, receipts, sends};
+use super::api::{channels, inbound, media, notifications, operations, preview, sends};
+use super::chat::{messages, page, stream};
+use super::pages::docs;
 use super::router::Call;
 use crate::auth::Scope;
 use crate::problem::Refused;
@@ -166,6 +169,70 @@ pub const ROUTES: &[Route] = &[
         json: false,
         summary: "Headers of stored media.",
         handler: handler!(media::get),
+        ..BASE
+    },
+    Route {
+        template: "/api/inbound",
+        access: Access::Key(Scope::Conversations),
+        summary: "What people said, newest first.",
+        query: inbound::LIST_QUERY,
+        handler: handler!(inbound::list),
+        ..BASE
+    },
+    Route {
+        template: "/api/inbound/{id}",
+        access: Access::Key(Scope::Conversations),
+        summary: "One inbound message.",
+        handler: handler!(inbound::show),
+        ..BASE
+    },
+    // Before the channel's own: `_` is no channel name.
+    Route {
+        template: "/chat/_/{file}",
+        public: true,
+        json: false,
+        summary: "Scripts, styles and pictures of the chat page.",
+        handler: handler!(page::file),
+        ..BASE
+    },
+    Route {
+        template: "/chat/{channel}",
+        public: true,
+        json: false,
+        summary: "The chat page; it gives the browser a visitor.",
+        handler: handler!(page::page),
+        ..BASE
+    },
+    Route {
+        template: "/chat/{channel}/stream",
+        public: true,
+        json: false,
+        summary: "The visitor's transcript as server-sent events; resumes with Last-Event-ID.",
+        query: &["last_event_id"],
+        handler: handler!(stream::open),
+        ..BASE
+    },
+    Route {
+        method: "POST",
+        template: "/chat/{channel}/messages",
+        public: true,
+        summary: "What the visitor types or taps.",
+        answers: &[202],
+        handler: handler!(messages::post),
+        ..BASE
+    },
+    Route {
+        template: "/docs",
+        json: false,
+        summary: "This reference as a page.",
+        handler: handler!(docs::page),
+        ..BASE
+    },
+    Route {
+        template: "/docs/{file}",
+        json: false,
+        summary: "Scripts and styles of that page.",
+        handler: handler!(docs::file),
         ..BASE
     },
     Route {

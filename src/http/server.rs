@@ -1,4 +1,5 @@
 //! The listeners.
+use super::chat::origin::LocalAddress;
 use super::router::{Face, serve};
 use crate::app::App;
 use actix_web::dev::ServerHandle;
@@ -60,6 +61,13 @@ pub fn start(
                 serve(app.clone(), face, request, payload.into_inner())
             },
         ))
+    })
+    // Which of our addresses a connection came in on: the chat's doors judge the host by it.
+    .on_connect(|connection, of_connection| {
+        let stream = connection.downcast_ref::<actix_web::rt::net::TcpStream>();
+        if let Some(Ok(address)) = stream.map(actix_web::rt::net::TcpStream::local_addr) {
+            of_connection.insert(LocalAddress(address.ip()));
+        }
     })
     .workers(workers)
     .keep_alive(KEEP_ALIVE)

@@ -1,4 +1,6 @@
 //! One lane, one send: its parts go out strictly one after another, each recorded before the next.
+mod frame;
+
 use super::exchange::{Attempted, attempt, ready};
 use super::janitor::final_commit;
 use super::leases::Held;
@@ -15,6 +17,8 @@ use crate::store::{At, Committed, Lease, Noted, ProviderRef, StoreError};
 use contract::{
     Address, Content, FaultKind, MisconfiguredScope, Outcome, Part, PartStatus, Rank, RenderCtx,
     SendFault, SendId, ThrottleScope,
+    Address, Content, FaultKind, Outcome, Part, PartStatus, Payload, Rank, RenderCtx, SendFault,
+    SendId,
 };
 use futures_util::FutureExt;
 use kit::redact::Exchange;
@@ -231,6 +235,9 @@ impl<'a> Work<'a> {
 
     /// Preparations, the record's `sending`, the exchange, and what it came to.
     async fn send_part(&mut self, index: usize, part: Part) -> Flow {
+        if let Payload::Frame(frame) = &part.payload {
+            return self.append(index, frame).await;
+        }
         let prepared = match ready(self.outbox, self.channel, &part).await {
             Ok(prepared) => prepared,
             Err((fault, exchanges)) => {

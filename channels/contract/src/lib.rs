@@ -45,7 +45,7 @@ pub use ids::{
 };
 pub use limits::{Limit, LimitName, Limits, Unit};
 pub use outcome::Outcome;
-pub use page::{Avatar, ChatPage, ShowAddress};
+pub use page::{ChatPage, PageFile, ShowAddress};
 pub use part::{Alternate, Facts, Frame, Need, Part, PartKind, Payload};
 pub use receipt::{PartStatus, Rank, ReceiptName, ReceiptReading};
 pub use refusal::{Address, Problem, Refusal, RefusalStatus};

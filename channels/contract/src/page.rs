@@ -8,9 +8,9 @@ pub struct ChatPage {
     /// Page title and heading.
     pub title: String,
     /// A stylesheet with the channel's colours; absent: the page's own, dark and light.
-    pub stylesheet: Option<String>,
+    pub stylesheet: Option<PageFile>,
     /// A picture; absent: the title's first letter.
-    pub avatar: Option<Avatar>,
+    pub avatar: Option<PageFile>,
     /// Lifetime of a visitor after the last use.
     pub visitor_ttl: Duration,
     /// Lifetime of one that never came back.
@@ -33,10 +33,12 @@ pub struct ChatPage {
     pub map_link: String,
 }
 
-/// A picture of the channel.
+/// A file of the channel's own, kept by browsers for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Avatar {
-    /// What it was sniffed as.
+pub struct PageFile {
+    /// A name that holds a hash of the bytes.
+    pub name: String,
+    /// What it is.
     pub content_type: &'static str,
     /// The bytes.
     pub bytes: Bytes,

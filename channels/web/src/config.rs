@@ -1,7 +1,9 @@
 //! The page's settings: the keys, their bounds, and what each must look like. No secrets.
+use bytes::Bytes;
 use contract::{
-    AccountConfig, Avatar, ChatPage, Key, KeyDefault, KeyKind, KeyProblem, ShowAddress,
+    AccountConfig, ChatPage, Key, KeyDefault, KeyKind, KeyProblem, PageFile, ShowAddress,
 };
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -192,7 +194,7 @@ pub fn page(config: &AccountConfig) -> Result<ChatPage, Vec<KeyProblem>> {
 
 /// The channel's colours as a stylesheet; the text on each is black or white, whichever contrasts
 /// more.
-fn stylesheet(reading: &mut Reading<'_>) -> Option<String> {
+fn stylesheet(reading: &mut Reading<'_>) -> Option<PageFile> {
     let mut css = String::new();
     for member in ["accent", "background"] {
         let Some(given) = reading.config.member("theme", member) else { continue };
@@ -205,7 +207,8 @@ fn stylesheet(reading: &mut Reading<'_>) -> Option<String> {
         // The name is ours and the digits are parsed: nothing of the given text is repeated.
         let _ = write!(css, "--{member}:#{r:02x}{g:02x}{b:02x};--on-{member}:{text};");
     }
-    (!css.is_empty()).then(|| format!(":root:root{{{css}}}\n"))
+    let sheet = Bytes::from(format!(":root:root{{{css}}}\n"));
+    (!css.is_empty()).then(|| file("theme", "css", "text/css; charset=utf-8", sheet))
 }
 
 /// The luminance at which black and white contrast alike (WCAG: (L+.05)/.05 = 1.05/(L+.05)).
@@ -230,17 +233,27 @@ fn luminance([r, g, b]: [u8; 3]) -> f64 {
     0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
 }
 
-fn avatar(reading: &mut Reading<'_>) -> Option<Avatar> {
+/// A file under a name that changes with its bytes.
+fn file(what: &str, ending: &str, content_type: &'static str, bytes: Bytes) -> PageFile {
+    let hash = Sha256::digest(&bytes);
+    let mut name = format!("{what}-");
+    for byte in &hash[..6] {
+        let _ = write!(name, "{byte:02x}");
+    }
+    PageFile { name: format!("{name}.{ending}"), content_type, bytes }
+}
+
+fn avatar(reading: &mut Reading<'_>) -> Option<PageFile> {
     let bytes = reading.config.file("avatar")?.clone();
-    let content_type = match &bytes[..] {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => "image/png",
-        [0xFF, 0xD8, 0xFF, ..] => "image/jpeg",
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => "image/gif",
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
+    let (ending, content_type) = match &bytes[..] {
+        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => ("png", "image/png"),
+        [0xFF, 0xD8, 0xFF, ..] => ("jpg", "image/jpeg"),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => ("gif", "image/gif"),
+        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => ("webp", "image/webp"),
         _ => {
             reading.problem("avatar", "must be a png, jpeg, gif or webp picture");
             return None;
         }
     };
-    Some(Avatar { content_type, bytes })
+    Some(file("avatar", ending, content_type, bytes))
 }

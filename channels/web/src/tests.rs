@@ -91,7 +91,7 @@ fn an_address_is_a_visitors_id() {
 fn the_page_has_its_defaults_and_its_bounds() {
     let opened = account::open(&REGISTRATION, &json!({}));
     let page = opened.adapter.page().unwrap();
-    assert_eq!((page.title.as_str(), page.stylesheet.as_ref()), ("Chat", None));
+    assert_eq!((page.title.as_str(), page.stylesheet.is_none()), ("Chat", true));
     assert_eq!((page.keepalive, page.body_max), (Duration::from_secs(15), 65_536));
     assert_eq!(page.show_address, ShowAddress::Loopback);
     for (table, key) in [
@@ -124,7 +124,10 @@ fn wb_37_a_theme_or_avatar_that_is_none_is_refused() {
     let table = json!({ "avatar": "GIF89a…", "theme": { "accent": "#FFcc00", "background": "" } });
     let opened = account::open(&REGISTRATION, &table);
     let page = opened.adapter.page().unwrap();
-    assert_eq!(page.avatar.as_ref().map(|a| a.content_type), Some("image/gif"));
-    let css = page.stylesheet.as_deref();
-    assert_eq!(css, Some(":root:root{--accent:#ffcc00;--on-accent:#000000;}\n"));
+    let avatar = page.avatar.as_ref().unwrap();
+    assert_eq!(avatar.content_type, "image/gif");
+    assert!(avatar.name.starts_with("avatar-") && avatar.name.ends_with(".gif"));
+    let css = page.stylesheet.as_ref().unwrap();
+    assert_eq!(css.bytes, ":root:root{--accent:#ffcc00;--on-accent:#000000;}\n");
+    assert_ne!(css.name, avatar.name);
 }

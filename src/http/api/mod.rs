@@ -1,5 +1,6 @@
 //! The handlers, one file per noun.
 pub mod channels;
+pub mod inbound;
 pub mod media;
 pub mod notifications;
 pub mod operations;

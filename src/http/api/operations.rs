@@ -96,6 +96,8 @@ pub async fn metrics(call: Call) -> Result<HttpResponse, Refused> {
     }
     #[allow(clippy::cast_precision_loss)] // as above
     app.metrics.gauge("tidings_media_bytes", &[], app.store.media_bytes().await? as f64);
+    #[allow(clippy::cast_precision_loss)] // as above
+    app.metrics.gauge("tidings_streams", &[("kind", "chat")], app.streams.count() as f64);
     let since = app.outbox.looked_at().until(app.clock.now());
     app.metrics.gauge("tidings_claim_age_seconds", &[], since.as_secs_f64());
     Ok(HttpResponse::Ok()
