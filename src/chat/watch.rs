@@ -1,10 +1,13 @@
 //! Streams that wait for a visitor's next frame, and the slots they hold.
 //!
 //! A signal of the store is a hint: a stream looks again besides, so a lost one delays a frame and
-//! never loses it. A slot belongs to the stream's own lifetime: whatever ends it gives it back.
+//! never loses it. A slot belongs to the stream's own lifetime: whatever ends it gives it back. A
+//! client that went away is found out by writing to it, so whoever needs a slot may ask the
+//! visitor's streams to say something ([`Streams::sound`]).
 use crate::store::{Signal, Store};
 use contract::{ChannelName, VisitorId};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::sync::broadcast::error::RecvError;
@@ -17,8 +20,33 @@ pub struct Streams(Mutex<Open>);
 
 #[derive(Default)]
 struct Open {
-    visitors: HashMap<Watched, (Arc<Notify>, u32)>,
+    visitors: HashMap<Watched, (Arc<Bell>, u32)>,
     channels: HashMap<ChannelName, u32>,
+}
+
+/// What wakes the streams of one visitor.
+#[derive(Default)]
+pub struct Bell {
+    notify: Notify,
+    sounded: AtomicU64,
+}
+
+impl Bell {
+    /// Ends with the next wake.
+    pub async fn rung(&self) {
+        self.notify.notified().await;
+    }
+    /// How often the streams were asked to say something.
+    #[must_use]
+    pub fn sounded(&self) -> u64 {
+        self.sounded.load(Ordering::Relaxed)
+    }
+    /// Wakes those that wait, and one that is between its look and its wait; the others look again
+    /// soon.
+    fn ring(&self) {
+        self.notify.notify_waiters();
+        self.notify.notify_one();
+    }
 }
 
 /// Which bound is reached.
@@ -35,7 +63,7 @@ pub struct Slot {
     streams: Arc<Streams>,
     watched: Watched,
     /// Woken by each frame of the visitor, and when the gateway drains.
-    pub notify: Arc<Notify>,
+    pub bell: Arc<Bell>,
 }
 
 impl Drop for Slot {
@@ -82,11 +110,11 @@ impl Streams {
             return Err(Full::Node);
         }
         *on_channel += 1;
-        let (notify, count) = open.visitors.entry(watched.clone()).or_default();
+        let (bell, count) = open.visitors.entry(watched.clone()).or_default();
         *count += 1;
-        let notify = notify.clone();
+        let bell = bell.clone();
         drop(open);
-        Ok(Slot { streams: self.clone(), watched, notify })
+        Ok(Slot { streams: self.clone(), watched, bell })
     }
 
     /// Streams open now.
@@ -96,24 +124,25 @@ impl Streams {
     }
 
     fn wake(&self, watched: &Watched) {
-        if let Some((notify, _)) = self.open().visitors.get(watched) {
-            rouse(notify);
+        if let Some((bell, _)) = self.open().visitors.get(watched) {
+            bell.ring();
+        }
+    }
+
+    /// Asks the visitor's streams to say something: one whose client is gone ends by that.
+    pub fn sound(&self, channel: &ChannelName, visitor: &VisitorId) {
+        if let Some((bell, _)) = self.open().visitors.get(&(channel.clone(), visitor.clone())) {
+            bell.sounded.fetch_add(1, Ordering::Relaxed);
+            bell.ring();
         }
     }
 
     /// Wakes every stream: signals were missed, or the gateway drains.
     pub fn wake_all(&self) {
-        for (notify, _) in self.open().visitors.values() {
-            rouse(notify);
+        for (bell, _) in self.open().visitors.values() {
+            bell.ring();
         }
     }
-}
-
-/// Wakes those that wait, and one that is between its look and its wait; the others look again
-/// soon.
-fn rouse(notify: &Notify) {
-    notify.notify_waiters();
-    notify.notify_one();
 }
 
 /// Hands the store's signals on to open streams, until the store ends.

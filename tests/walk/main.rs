@@ -1,4 +1,5 @@
 //! End-to-end walks over real HTTP: a gateway in this process, the imitated vendors beside it.
+mod chat;
 mod delivery;
 mod fuzz;
 mod idempotency;

@@ -6,6 +6,7 @@ use tidings::http::routes::ROUTES;
 #[tokio::test]
 async fn the_open_routes_need_no_key_and_say_what_is_wrong() {
     let world = World::ordinary().await;
+    world.ready().await;
     for path in ["/healthz", "/readyz", "/openapi.json"] {
         assert_eq!(world.call("GET", path, None, &[], None).await.status, 200, "{path}");
     }

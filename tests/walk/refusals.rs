@@ -285,7 +285,7 @@ async fn nt_27_transport_refusals_leave_nothing_behind() {
 #[tokio::test]
 async fn nt_60_every_code_of_the_table_is_provoked_somewhere_or_listed_as_not_yet() {
     let tests: String =
-        ["refusals", "idempotency", "media", "owned", "operations", "delivery", "inbox"]
+        ["refusals", "idempotency", "media", "owned", "operations", "delivery", "inbox", "chat"]
             .iter()
             .map(|name| {
                 let path = format!("{}/tests/walk/{name}.rs", env!("CARGO_MANIFEST_DIR"));

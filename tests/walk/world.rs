@@ -176,6 +176,17 @@ impl World {
         self.post_with("/api/notifications", body, &self.admin, &wait).await
     }
 
+    /// Until every queue was looked at once.
+    pub async fn ready(&self) {
+        for _ in 0..100 {
+            if self.get("/readyz").await.status == 200 {
+                return;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        panic!("{}", self.get("/readyz").await.text);
+    }
+
     /// What a refusal must leave as it was.
     pub async fn state(&self) -> Value {
         let entries = self.get("/api/notifications?limit=200").await.json();

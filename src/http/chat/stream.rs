@@ -28,6 +28,11 @@ const PAGE: usize = 64;
 const LOOK: Duration = Duration::from_secs(5);
 /// How often a stream sees whether its visitor and channel still stand.
 const CHECK: Duration = Duration::from_secs(60);
+/// How often a visitor's streams are made to speak before a new one is refused. The first write to
+/// a client that is gone goes well; the answer to it ends the connection.
+const SOUNDINGS: u32 = 4;
+/// Between two of those.
+const SOUNDING: Duration = Duration::from_millis(100);
 /// After everything.
 const END: FrameId = FrameId { ms: u64::MAX, n: u64::MAX };
 
@@ -46,9 +51,7 @@ pub async fn open(call: Call) -> Result<HttpResponse, Refused> {
         call.app.rates.spend_stream(address).map_err(visitor::rated)?;
     }
     let visitor = visitor::known(&call, &chat, &own).await?;
-    let (per_visitor, per_node) = (chat.page.streams_per_visitor, chat.page.streams_per_node);
-    let slot = call.app.streams.take(&chat.channel.name, &visitor, per_visitor, per_node);
-    let slot = slot.map_err(full)?;
+    let slot = slot(&call, &chat, &visitor).await.map_err(full)?;
     let token = visitor::token_hash(&call.request, &own);
     let reader = Reader::begin(&call, chat, visitor, token, slot).await?;
     let body = stream::unfold(Some(Box::new(reader)), |reader| async move {
@@ -61,6 +64,23 @@ pub async fn open(call: Call) -> Result<HttpResponse, Refused> {
         .insert_header((header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .insert_header(("x-accel-buffering", "no"))
         .streaming(body))
+}
+
+/// Takes a slot. When the visitor has none left, its streams are made to speak first: a tab that was
+/// closed a moment ago must not keep the next one out.
+async fn slot(call: &Call, chat: &visitor::Chat, visitor: &VisitorId) -> Result<Slot, Full> {
+    let (name, streams) = (&chat.channel.name, &call.app.streams);
+    let take =
+        || streams.take(name, visitor, chat.page.streams_per_visitor, chat.page.streams_per_node);
+    for _ in 0..SOUNDINGS {
+        match take() {
+            Err(Full::Visitor) => {}
+            taken => return taken,
+        }
+        streams.sound(name, visitor);
+        tokio::time::sleep(SOUNDING).await;
+    }
+    take()
 }
 
 fn full(full: Full) -> Refused {
@@ -104,6 +124,7 @@ struct Reader {
     spoke: Instant,
     checked: Instant,
     prolonged: Instant,
+    sounded: u64,
 }
 
 impl Reader {
@@ -119,6 +140,7 @@ impl Reader {
         let ends = app.store.transcript_ends(&chat.channel.name, &visitor, At::Store).await?;
         let (tail, cursor, reset) = start(given.as_deref(), ends);
         let now = Instant::now();
+        let sounded = slot.bell.sounded();
         Ok(Self {
             app,
             channel: chat.channel,
@@ -133,6 +155,7 @@ impl Reader {
             spoke: now,
             checked: now,
             prolonged: now,
+            sounded,
         })
     }
 
@@ -185,12 +208,14 @@ impl Reader {
             return Ok(Step::Say(text));
         }
         let keepalive = self.spoke + self.keepalive;
-        if Instant::now() >= keepalive {
+        let sounded = self.slot.bell.sounded();
+        if Instant::now() >= keepalive || sounded != self.sounded {
+            self.sounded = sounded;
             return Ok(Step::Say(": keepalive\n\n".to_owned()));
         }
         let until = keepalive.min(Instant::now() + LOOK);
         // A wake or the time: either way the store is looked at again.
-        let _ = tokio::time::timeout_at(until, self.slot.notify.notified()).await;
+        let _ = tokio::time::timeout_at(until, self.slot.bell.rung()).await;
         Ok(Step::Again)
     }
 
