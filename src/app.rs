@@ -138,12 +138,7 @@ impl App {
                 ids: ids.clone(),
             },
             inbox: Inbox::new(store.clone(), config.inbox.cache),
-            recorder: Recorder {
-                store: store.clone(),
-                ids: ids.clone(),
-                clock: clock.clone(),
-                keep: config.ingress.retention,
-            },
+            recorder: Recorder::new(&store, &ids, &clock, config.ingress.retention),
             streams: Arc::default(),
             channels,
             store,

@@ -46,8 +46,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "app",
         &[
-            "auth", "clock", "compose", "config", "http", "ids", "inbox", "ingress", "metrics",
-            "outbox", "registry", "sends", "store",
             "auth",
             "chat",
             "clock",
@@ -57,9 +55,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "http",
             "ids",
             "inbox",
+            "ingress",
             "metrics",
             "outbox",
             "registry",
+            "sends",
             "store",
         ],
     ),
@@ -85,8 +85,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("reference", &["cli", "problem"]),
-    ("boot", &["app", "auth", "clock", "config", "http", "ids", "ingress", "outbox", "store"]),
-    ("boot", &["app", "auth", "chat", "clock", "config", "http", "ids", "outbox", "store"]),
+    (
+        "boot",
+        &["app", "auth", "chat", "clock", "config", "http", "ids", "ingress", "outbox", "store"],
+    ),
     ("cli", &["auth", "boot", "clock", "compose", "config", "ids", "registry", "sends", "store"]),
 ];
 

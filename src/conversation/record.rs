@@ -66,13 +66,13 @@ pub enum Outcome {
 /// Records inbound messages.
 pub struct Recorder {
     /// The store.
-    pub store: Arc<dyn Store>,
+    store: Arc<dyn Store>,
     /// Mints ids.
-    pub ids: Arc<Ids>,
+    ids: Arc<Ids>,
     /// Time.
-    pub clock: Arc<dyn Clock>,
+    clock: Arc<dyn Clock>,
     /// How long messages and threads are kept.
-    pub keep: Duration,
+    keep: Duration,
 }
 
 #[derive(Serialize)]
@@ -88,6 +88,17 @@ fn short_hash(text: &str) -> String {
 }
 
 impl Recorder {
+    /// A recorder that keeps what it records this long.
+    #[must_use]
+    pub fn new(
+        store: &Arc<dyn Store>,
+        ids: &Arc<Ids>,
+        clock: &Arc<dyn Clock>,
+        keep: Duration,
+    ) -> Self {
+        Self { store: store.clone(), ids: ids.clone(), clock: clock.clone(), keep }
+    }
+
     /// Records what was said.
     ///
     /// # Errors

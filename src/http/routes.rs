@@ -1,6 +1,5 @@
 //! Every route, once: the router, the `OpenAPI` document and the metrics read this table.
-use super::api::{channels, media, notifications, operations, preview, receipts, sends};
-use super::api::{channels, inbound, media, notifications, operations, preview, sends};
+use super::api::{channels, inbound, media, notifications, operations, preview, receipts, sends};
 use super::chat::{messages, page, stream};
 use super::pages::docs;
 use super::router::Call;

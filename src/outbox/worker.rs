@@ -15,10 +15,8 @@ use crate::sends::log::StoredExchange;
 use crate::sends::record::{AttemptSummary, provider_hash};
 use crate::store::{At, Committed, Lease, Noted, ProviderRef, StoreError};
 use contract::{
-    Address, Content, FaultKind, MisconfiguredScope, Outcome, Part, PartStatus, Rank, RenderCtx,
-    SendFault, SendId, ThrottleScope,
-    Address, Content, FaultKind, Outcome, Part, PartStatus, Payload, Rank, RenderCtx, SendFault,
-    SendId,
+    Address, Content, FaultKind, MisconfiguredScope, Outcome, Part, PartStatus, Payload, Rank,
+    RenderCtx, SendFault, SendId, ThrottleScope,
 };
 use futures_util::FutureExt;
 use kit::redact::Exchange;
