@@ -72,6 +72,7 @@ fn step(notification: u64, audience: bool, send: Option<OpenSend>) -> OpenStep {
         body: Bytes::from(vec![b'x'; BODY]),
         audience: audience.then(|| format!("person-{}", notification % 100)),
         idempotency: None,
+        trace: None,
         keep_for: Duration::from_secs(86_400),
         send,
         ring: 1000,

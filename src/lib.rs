@@ -26,3 +26,4 @@ pub mod reference;
 pub mod registry;
 pub mod sends;
 pub mod store;
+pub mod trace;

@@ -12,6 +12,7 @@ mod sandbox;
 mod sends;
 mod serve;
 mod table;
+mod trace;
 mod values;
 
 pub use client::http_client;
@@ -53,6 +54,8 @@ enum Command {
     Inbox(inbox::Inbox),
     /// Read sends.
     Sends(sends::Sends),
+    /// What happened in one trace.
+    Trace(trace::Trace),
     /// Show the registered channels, or probe one.
     Channels(channels::Channels),
     /// Make a key, or hash one.
@@ -83,6 +86,7 @@ pub fn run() -> ExitCode {
         Command::Preview(command) => command.run(),
         Command::Inbox(command) => command.run(),
         Command::Sends(command) => command.run(),
+        Command::Trace(command) => command.run(),
         Command::Channels(command) => command.run(),
         Command::Key(command) => command.run(),
         Command::Config(command) => command.run(),

@@ -1,5 +1,7 @@
 //! Every route, once: the router, the `OpenAPI` document and the metrics read this table.
-use super::api::{channels, inbound, media, notifications, operations, preview, receipts, sends};
+use super::api::{
+    channels, inbound, media, notifications, operations, preview, receipts, sends, traces,
+};
 use super::chat::{messages, page, stream};
 use super::pages::docs;
 use super::router::Call;
@@ -133,6 +135,13 @@ pub const ROUTES: &[Route] = &[
         summary: "Items no worker could take.",
         query: &["queue", "limit", "before"],
         handler: handler!(operations::poison),
+        ..BASE
+    },
+    Route {
+        template: "/api/traces/{trace_id}",
+        access: Access::Key(Scope::Sends),
+        summary: "What happened in one trace, oldest first.",
+        handler: handler!(traces::show),
         ..BASE
     },
     Route {

@@ -547,6 +547,7 @@ impl Notices {
             audience: None,
             idempotency: None,
             keep_for: Duration::ZERO,
+            trace: None,
             send: None,
             ring: self.ring,
             audience_ttl: Duration::ZERO,

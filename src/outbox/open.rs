@@ -6,12 +6,14 @@ use crate::notification::Notification;
 use crate::registry::Channel;
 use crate::sends::record::{FORMAT, Flags};
 use crate::sends::{PartRecord, SendRecord};
-use crate::store::{At, Kept, OpenSend, OpenStep, Opened, StoreError, StoreResult};
+use crate::store::{At, Kept, OpenSend, OpenStep, Opened, StoreError, StoreResult, TraceRef};
 use contract::{Address, Rendered, SendId};
 use std::time::Duration;
 
 /// How long an idempotency key is kept.
 pub const KEEP_ANSWERS: Duration = Duration::from_secs(24 * 3600);
+/// How long a trace outlives the retention of a send that expired as late as it may.
+const BEYOND_RETENTION: Duration = Duration::from_secs(8 * 24 * 3600);
 /// How long a step whose answer was lost is repeated.
 const REPEAT_FOR: Duration = Duration::from_secs(2);
 
@@ -92,6 +94,10 @@ impl Outbox {
             audience: notification.audience.clone(),
             idempotency,
             keep_for: KEEP_ANSWERS,
+            trace: Some(TraceRef {
+                trace: notification.trace_id.clone(),
+                keep: self.settings.retention.record + BEYOND_RETENTION,
+            }),
             send: send.map(|(new, record)| self.open_send(notification, new, record)),
             ring: self.settings.ring,
             audience_ttl: self.settings.audience_ttl,

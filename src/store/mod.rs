@@ -14,6 +14,7 @@
 //! | [`Idempotency`] | kept answers |
 //! | [`MediaShelf`] | media bytes and their lifetimes |
 //! | [`Receipts`] | what receipts make of records, and those that came early |
+//! | [`Traces`] | which notifications, sends and messages belong together |
 //! | [`Oversight`] | which notices may be written, which nodes live, how the server is doing |
 //! | [`Chat`] | visitors of the web chat and their transcripts |
 //! | [`Conversations`] | inbound messages and threads |
@@ -34,6 +35,7 @@ mod receipts;
 mod records;
 pub mod redis;
 mod steps;
+mod traces;
 
 pub use chat::*;
 pub use oversight::*;
@@ -41,3 +43,4 @@ pub use pace::{Account, Breath, Gates, Pacing, Parked, Rate, Wait};
 pub use receipts::*;
 pub use records::*;
 pub use steps::*;
+pub use traces::*;

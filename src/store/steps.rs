@@ -4,6 +4,7 @@ use super::oversight::Oversight;
 use super::pace::{Account, Gates};
 use super::receipts::Receipts;
 use super::records::{OpenSend, Records};
+use super::traces::{TraceRef, Traces};
 use crate::clock::Millis;
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -44,6 +45,7 @@ pub trait Store:
     + Records
     + Gates
     + Receipts
+    + Traces
     + Inbox
     + Idempotency
     + MediaShelf
@@ -61,6 +63,7 @@ impl<T> Store for T where
         + Records
         + Gates
         + Receipts
+        + Traces
         + Inbox
         + Idempotency
         + MediaShelf
@@ -263,6 +266,8 @@ pub struct OpenStep {
     pub idempotency: Option<(String, Kept)>,
     /// How long that is kept.
     pub keep_for: Duration,
+    /// The trace it joins, with its send.
+    pub trace: Option<TraceRef>,
     /// The send, unless the notification is for the inbox alone.
     pub send: Option<OpenSend>,
     /// Entries a list holds at most.

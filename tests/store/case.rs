@@ -111,6 +111,7 @@ pub fn note(number: u128) -> OpenStep {
         audience: None,
         idempotency: None,
         keep_for: seconds(60),
+        trace: None,
         send: None,
         ring: 1000,
         audience_ttl: seconds(600),

@@ -46,6 +46,7 @@ fn step(number: u128) -> OpenStep {
         body: body(number),
         audience: Some("ana".into()),
         idempotency: Some((format!("key {number}"), kept(1, "opened"))),
+        trace: None,
         keep_for: std::time::Duration::from_secs(86_400),
         send: Some(OpenSend { lane: lane(&name), ..open_send(number, "") }),
         ring: 100_000,

@@ -2,7 +2,7 @@
 //!
 //! `case` makes stores and what goes into them; [`contract!`] runs one list of cases on every
 //! store. `lanes`, `inbox`, `opening`, `records`, `receipts`, `retention`, `gates`, `media`, `chat`,
-//! `oversight` state the contract; `walks` compares random walks (drawn by `ops`) on each store with the model;
+//! `oversight`, `traces` state the contract; `walks` compares random walks (drawn by `ops`) on each store with the model;
 //! `embedded` and `crash` hold what only a store on disk has. `redis` holds what only a store on a
 //! server has; `server` and `servers` start those.
 mod case;
@@ -22,6 +22,7 @@ mod redis;
 mod retention;
 mod server;
 mod servers;
+mod traces;
 mod walks;
 
 /// Runs these cases, `async fn(Case)`, on every store.

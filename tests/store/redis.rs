@@ -119,8 +119,8 @@ async fn full_walk(case: &Case) {
         exchange: Some("exchange".into()),
         dead: tidings::store::Dead::Since(time(0)),
         active: tidings::store::Active::Final(tidings::store::Keep {
-            until: time(99),
-            exchanges: time(9),
+            until: time(900_000),
+            exchanges: time(600_000),
         }),
         ..commit(1, 2, "x w")
     };
@@ -136,6 +136,8 @@ async fn full_walk(case: &Case) {
     let stored = store.media_put(row(1, bytes.len(), 100), bytes.into(), 1 << 30, at(0)).await;
     assert_eq!(stored, Ok(MediaStored::Stored));
     store.media_keep(&[media(1)], time(200), at(0)).await.unwrap();
+    let trace = tidings::store::TraceRef { trace: "0".repeat(32), keep: seconds(60) };
+    store.note_trace(&trace, "msg_1", at(0)).await.unwrap();
     store.announce("poison", "telegram", seconds(60), at(0)).await.unwrap();
     store.beat("node", "says", seconds(60), at(0)).await.unwrap();
     let (telegram, early) = (crate::case::channel(), seconds(60));
@@ -186,6 +188,7 @@ async fn d_62_all_keys_of_a_full_walk_hash_to_one_slot() {
         "shelf_exp",
         "snd",
         "snd_exp",
+        "trc",
     ];
     assert_eq!(kinds.iter().map(String::as_str).collect::<Vec<_>>(), expected);
 }

@@ -170,6 +170,7 @@ impl<'a> Walk<'a> {
             idempotency: opening.key.map(|(key, fingerprint)| {
                 (format!("key {key}"), kept(fingerprint, &number.to_string()))
             }),
+            trace: None,
             keep_for: seconds(opening.keep_for),
             send,
             ring: opening.ring,

@@ -12,4 +12,5 @@ mod owned;
 mod pacing;
 mod receipts;
 mod refusals;
+mod traces;
 mod world;

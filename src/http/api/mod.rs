@@ -7,4 +7,5 @@ pub mod operations;
 pub mod preview;
 pub mod receipts;
 pub mod sends;
+pub mod traces;
 mod waiting;

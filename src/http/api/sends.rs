@@ -180,7 +180,7 @@ async fn scan(
 }
 
 /// An owned key sees the sends it made or that are addressed to it.
-fn visible(call: &Call, send: &SendRecord) -> bool {
+pub(super) fn visible(call: &Call, send: &SendRecord) -> bool {
     call.caller.as_ref().is_some_and(|caller| {
         !caller.restricted
             || send.caller == caller.identity

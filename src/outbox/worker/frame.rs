@@ -99,7 +99,7 @@ impl Work<'_> {
         let hash = provider_hash(&append.id.to_string());
         let provider = ProviderRef { hash, part: u16::try_from(index).unwrap_or(u16::MAX) };
         let mut written = record.clone();
-        let commit = final_commit(&mut written, self.rev);
+        let commit = final_commit(self.outbox, &mut written, self.rev);
         let last = record.is_final().then_some(&self.held.hold);
         self.outbox.store.note_frame(commit, provider, append, last, At::Store).await
     }

@@ -19,6 +19,7 @@ const TABLES: &[TableId] = &[
     TableId::Claim,
     TableId::Inbound,
     TableId::Thread,
+    TableId::Trace,
 ];
 
 fn index_key(table: TableId, deadline: Millis, key: &[u8]) -> Vec<u8> {

@@ -42,6 +42,7 @@ mod scratch;
 mod step;
 mod sweep;
 mod tables;
+mod traces;
 mod transcript;
 mod writer;
 

@@ -60,6 +60,11 @@ fn open(step: &mut Step<'_, '_>, open: &OpenStep, at: At) -> StoreResult<Opened>
     if let Some(send) = &open.send {
         record_send(step, send, id, now)?;
     }
+    if let Some(trace) = &open.trace {
+        let send = open.send.as_ref().map(|send| send.id.as_str());
+        let ids: Vec<&str> = [open.notification.as_str()].into_iter().chain(send).collect();
+        super::traces::note(step, trace, &ids, now)?;
+    }
     if let Some((hash, kept)) = &open.idempotency {
         if let Some(deadline) = lapsed {
             drop_kept(step, hash.as_bytes(), deadline);

@@ -94,6 +94,8 @@ tables! {
     ShelfExpiry = "shelf_exp",
     /// Number → receipt no send was found for.
     Orphan = "orphans",
+    /// Trace → deadline, ids.
+    Trace = "trc",
     /// Kind, scope of a notice → when it may be told again, occurrences untold.
     Notice = "ntc",
     /// Node → when it was seen, what it says.

@@ -36,6 +36,12 @@ impl Opening for Model {
             return Ok(Opened::BacklogFull { depth });
         }
         state.push_entry(&step, now);
+        if let Some(trace) = &step.trace {
+            state.note_trace(trace, step.notification.as_str(), now);
+            if let Some(send) = &step.send {
+                state.note_trace(trace, send.id.as_str(), now);
+            }
+        }
         let mut signal = None;
         if let Some(send) = &step.send {
             state.record_send(send, &step.notification);

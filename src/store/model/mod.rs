@@ -11,6 +11,7 @@ mod media;
 mod oversight;
 mod receipts;
 mod records;
+mod traces;
 
 use super::pace::Parked;
 use super::records::{Keep, SendIndex};
@@ -82,6 +83,7 @@ struct State {
     chat: chat::ChatModel,
     shelves: BTreeMap<(ChannelName, String), Shelf>,
     orphans: Vec<(Millis, ChannelName, Bytes)>,
+    traces: BTreeMap<String, (Millis, Vec<String>)>,
 }
 
 /// A stored notification.

@@ -125,6 +125,11 @@ impl Keys {
         self.queue(&hold.queue, &hold.lane)
     }
 
+    /// A trace.
+    pub(super) fn trace(&self, trace: &str) -> String {
+        self.key(&format!("trc:{trace}"))
+    }
+
     /// The limiter of a notice.
     pub(super) fn notice(&self, kind: &str, scope: &str) -> String {
         self.key(&format!("ntc:{kind}:{scope}"))

@@ -34,6 +34,7 @@ mod reply;
 mod scripts;
 mod signals;
 mod start;
+mod traces;
 mod upkeep;
 
 use super::steps::Signal;

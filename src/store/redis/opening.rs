@@ -54,12 +54,17 @@ impl Redis {
             .arg(kept.map(|kept| kept.fingerprint.as_slice()).unwrap_or_default())
             .arg(kept.map(|kept| kept.state.as_ref()).unwrap_or_default())
             .number(step.keep_for.as_millis());
-        let Some(send) = &step.send else { return Ok(call.arg("")) };
+        // Behind all others: the trace and how long it is kept.
+        let traced = |call: Call| match &step.trace {
+            Some(trace) => call.arg(&trace.trace).number(trace.keep.as_millis()),
+            None => call.arg("").arg(""),
+        };
+        let Some(send) = &step.send else { return Ok(traced(call.arg(""))) };
         let (header, rest) = halves(&send.record)?;
         let queue = QueueName::out(&send.channel);
         let owners = send.owners.iter().map(|owner| SendIndex::Owner(owner.clone()));
         let recipient = SendIndex::Recipient(send.channel.clone(), send.lane.clone());
-        Ok(call
+        let call = call
             .keys([
                 keys.send(&send.id),
                 keys.index(&SendIndex::Channel(send.channel.clone())),
@@ -76,7 +81,8 @@ impl Redis {
             .number(send.backlog_max)
             .number(send.lane_max)
             .arg(queue.as_str())
-            .arg(&send.lane.0))
+            .arg(&send.lane.0);
+        Ok(traced(call))
     }
 }
 

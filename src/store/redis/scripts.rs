@@ -12,6 +12,7 @@ const RECORD: &str = include_str!("../scripts/lib_record.lua");
 const INBOX: &str = include_str!("../scripts/lib_inbox.lua");
 const CHAT: &str = include_str!("../scripts/lib_chat.lua");
 const SHELF: &str = include_str!("../scripts/lib_shelf.lua");
+const TRACE: &str = include_str!("../scripts/lib_trace.lua");
 const MEDIA: &str = include_str!("../scripts/lib_media.lua");
 
 /// A loaded script.
@@ -46,7 +47,7 @@ macro_rules! scripts {
 
 scripts! {
     Start "start" [];
-    Open "open" [PACE, LANES, INBOX];
+    Open "open" [PACE, LANES, INBOX, TRACE];
     Push "q_push" [PACE, LANES];
     Claim "q_claim" [PACE, PARK, LANES, RECORD];
     Extend "q_extend" [PACE, LANES];
@@ -81,6 +82,8 @@ scripts! {
     SweepSlices "sweep_slices" [INBOX];
     SweepKept "sweep_kept" [];
     Overdue "overdue" [];
+    NoteTrace "note_trace" [TRACE];
+    Trace "trace" [TRACE];
     Announce "announce" [];
     Beat "beat" [];
     Condition "condition" [];

@@ -5,6 +5,7 @@
 -- ARGV 4 id, 5 body, 6 hash of the audience or '', 7 ring, 8 slice lifetime ms, 9 key's hash or '',
 -- 10 fingerprint, 11 state, 12 kept for ms, 13 send or '', 14 header, 15 rest, 16 made at,
 -- 17 expires at, 18 backlog bound, 19 lane bound, 20 queue, 21 lane.
+-- The last two: trace or '', ms it is kept.
 -- Gives {'opened'}, {'twin', state}, {'conflict'} or {'full', depth}.
 local id, audience, send = ARGV[4], ARGV[6], ARGV[13]
 if redis.call('EXISTS', KEYS[1]) == 1 then
@@ -79,6 +80,10 @@ if send ~= '' then
 end
 for _, old in ipairs(evicted) do
   unlist(old)
+end
+local trace = ARGV[#ARGV - 1]
+if trace ~= '' then
+  note_trace(T .. 'trc:' .. trace, {id, send ~= '' and send or nil}, tonumber(ARGV[#ARGV]), 1000)
 end
 if ARGV[9] ~= '' then
   local keep = tonumber(ARGV[12])
