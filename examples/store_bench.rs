@@ -10,7 +10,7 @@ use tidings::clock::{Clock, SystemClock};
 use tidings::store::embedded::{Embedded, Options};
 use tidings::store::{
     Active, At, Commit, Committed, Dead, Lane, Noted, OpenSend, OpenStep, Opened, Opening,
-    ProviderRef, Queue, QueueName, Records, Token,
+    OptChange, ProviderRef, Queue, QueueName, Records, Token,
 };
 
 const BODY: usize = 560;
@@ -191,6 +191,7 @@ async fn send(store: &Embedded, channel: &ChannelName, number: u64) -> Result<()
         exchange: (rev == 2).then(|| Bytes::from_static(&[b'e'; 700])),
         active,
         dead: Dead::Keep,
+        opt: OptChange::Keep,
     };
     let begun =
         store.begin(commit(1, "sending", Active::Keep), &lease.hold, None, At::Store).await?;

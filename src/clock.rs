@@ -24,6 +24,11 @@ impl Millis {
     pub fn until(self, later: Self) -> Duration {
         Duration::from_millis(u64::try_from(later.0.saturating_sub(self.0)).unwrap_or(0))
     }
+    /// Reads RFC 3339 with `Z` or an offset.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse::<jiff::Timestamp>().ok().map(|at| Self(at.as_millisecond()))
+    }
     /// RFC 3339 UTC, milliseconds, `Z`.
     #[must_use]
     pub fn rfc3339(self) -> String {

@@ -41,9 +41,11 @@ pub const CODES: &[(&str, u16, &str)] = &[
     ("method_not_allowed", 405, "The path does not take this method"),
     ("not_acceptable", 406, "The answer is JSON and the request does not accept it"),
     ("not_allowed_here", 400, "The value is not allowed at this place"),
+    ("not_cancellable", 409, "The send cannot be cancelled"),
     ("not_found", 404, "There is no such thing"),
     ("not_one_of", 400, "The value is none of those allowed"),
     ("not_renderable", 400, "The channel cannot carry this value"),
+    ("not_retryable", 409, "The send cannot be tried again"),
     ("out_of_range", 400, "The value is outside its range"),
     ("outcome_unknown", 502, "The medium never answered"),
     ("prompt_required", 400, "A choice or form needs a message"),
@@ -77,7 +79,6 @@ pub const NOT_YET: &[(&str, &str)] = &[
     ("idempotency_in_progress", "every call with a key ends in one recording step"),
     ("not_renderable", "no value of the media that exist is refused for its form"),
     ("public_url_required", "every medium that exists carries stored bytes itself"),
-    ("recipient_opted_out", "opt-outs are recorded by webhooks"),
 ];
 
 /// The status of a code; 500 for one that is not in the table, which a test rules out.

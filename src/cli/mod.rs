@@ -8,6 +8,7 @@ mod config;
 mod inbox;
 mod key;
 mod notify;
+mod opt_outs;
 mod sandbox;
 mod sends;
 mod serve;
@@ -58,6 +59,8 @@ enum Command {
     Trace(trace::Trace),
     /// Show the registered channels, or probe one.
     Channels(channels::Channels),
+    /// Show who wants nothing from a channel, or clear one.
+    OptOuts(opt_outs::OptOuts),
     /// Make a key, or hash one.
     Key(key::KeyCommand),
     /// Show the configuration.
@@ -88,6 +91,7 @@ pub fn run() -> ExitCode {
         Command::Sends(command) => command.run(),
         Command::Trace(command) => command.run(),
         Command::Channels(command) => command.run(),
+        Command::OptOuts(command) => command.run(),
         Command::Key(command) => command.run(),
         Command::Config(command) => command.run(),
         Command::Completions { shell } => {

@@ -1,9 +1,13 @@
 //! `tidings sends`: the list, and one send explained in words.
 use super::client::{self, query};
 use super::table::{self, bold, safe, status};
+use super::{DONE, USAGE};
+use crate::clock::{Clock, Millis, SystemClock};
+use crate::config::units;
 use crate::sends::view::explain;
 use clap::{Args, Subcommand};
-use serde_json::Value;
+use reqwest::Method;
+use serde_json::{Value, json};
 
 /// `tidings sends`.
 #[derive(Args)]
@@ -26,6 +30,34 @@ enum Action {
         #[arg(long)]
         json: bool,
     },
+    /// Try sends again that failed, expired or are unknown.
+    Retry(Retry),
+    /// Cancel a send that waits.
+    Cancel {
+        /// snd_…
+        id: String,
+        /// Print the API's body.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Args)]
+struct Retry {
+    /// snd_…, one or more; without any, all dead letters that match.
+    ids: Vec<String>,
+    /// Only this channel.
+    #[arg(long, conflicts_with = "ids")]
+    channel: Option<String>,
+    /// Only this class or code of fault.
+    #[arg(long, conflicts_with = "ids")]
+    fault: Option<String>,
+    /// Only those that ended since: RFC 3339, or a span such as 2h.
+    #[arg(long, conflicts_with = "ids")]
+    since: Option<String>,
+    /// Print the API's body.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args)]
@@ -54,9 +86,66 @@ impl Sends {
                 let answer = client.get(&format!("/api/sends/{}", safe(&id, 64))).await?;
                 Ok(client::print(&answer, json, show))
             }),
+            Some(Action::Retry(retry)) => retry.run(),
+            Some(Action::Cancel { id, json }) => client::run(|client| async move {
+                let path = format!("/api/sends/{}/cancel", safe(&id, 64));
+                let answer = client.call(Method::POST, &path, &[], None).await?;
+                Ok(client::print(&answer, json, |send| {
+                    println!(
+                        "{} {}",
+                        text(&send["id"]),
+                        status(send["status"].as_str().unwrap_or("-"))
+                    );
+                }))
+            }),
             Some(Action::List(list)) => list.run(),
             None => self.list.run(),
         }
+    }
+}
+
+impl Retry {
+    fn run(self) -> u8 {
+        if self.ids.is_empty() {
+            return self.many();
+        }
+        client::run(|client| async move {
+            let mut worst = DONE;
+            for id in &self.ids {
+                let path = format!("/api/sends/{}/retry", safe(id, 64));
+                let answer = client.call(Method::POST, &path, &[], None).await?;
+                let code = client::print(&answer, self.json, |send| {
+                    println!(
+                        "{} {}",
+                        text(&send["id"]),
+                        status(send["status"].as_str().unwrap_or("-"))
+                    );
+                });
+                worst = worst.max(code);
+            }
+            Ok(worst)
+        })
+    }
+
+    /// Without ids: what matches. Without any filter nothing is meant, so it is asked for.
+    fn many(self) -> u8 {
+        if self.channel.is_none() && self.fault.is_none() && self.since.is_none() {
+            eprintln!("tidings: give ids, or --channel, --fault or --since");
+            return USAGE;
+        }
+        let now = SystemClock.now();
+        let since = self.since.map(|text| match units::duration(&text) {
+            Some(span) => {
+                Millis(now.0 - i64::try_from(span.as_millis()).unwrap_or(now.0)).rfc3339()
+            }
+            None => text,
+        });
+        let body = json!({ "channel": self.channel, "fault": self.fault, "since": since });
+        client::run(|client| async move {
+            let path = "/api/sends/retry";
+            let answer = client.call(Method::POST, path, &[], Some(body.to_string())).await?;
+            Ok(client::print(&answer, self.json, |done| println!("{} retried", done["retried"])))
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::clock::Millis;
 use crate::ids::Ids;
 use crate::problem::Refused;
 use crate::registry::{Channel, Channels};
-use crate::store::{At, Store};
+use crate::store::{At, Lane, OptScope, Store};
 use contract::{
     Address, Content, MediaId, Problem, RecipientPolicy, Refusal, RenderCtx, Rendered, SendId,
     VisitorId,
@@ -136,6 +136,13 @@ impl Composer {
             Err(refusal) => return Err(refusal.into()),
         };
         self.require_known(channel, &address).await?;
+        if address != Address::literal() {
+            let lane = Lane::of(&channel.name, address.as_str());
+            let opted = self.store.opt_get(&channel.name, &lane).await?;
+            if opted.is_some_and(|row| row.scope == OptScope::All) {
+                return Err(opted_out());
+            }
+        }
         // 17 media plan
         let place = Place {
             public_url: self.public_url.as_deref(),
@@ -186,6 +193,14 @@ impl Composer {
 
 fn planned(plan: Plan, destination: Option<Destination>) -> Planned {
     Planned { content: plan.content, uploads: plan.uploads, used: plan.used, destination }
+}
+
+/// The 403 for a recipient who wants nothing from the channel.
+#[must_use]
+pub fn opted_out() -> Refused {
+    let detail = "The recipient opted out of this channel; nothing is sent to them until they opt in \
+                  or an operator clears the opt-out.";
+    Refused::new("recipient_opted_out", detail)
 }
 
 fn refused(problems: Vec<Problem>) -> Refused {

@@ -50,6 +50,23 @@ impl Query {
     }
 }
 
+/// A path segment decoded; `None` when its escapes are none or give no text.
+#[must_use]
+pub fn path_text(segment: &str) -> Option<String> {
+    let (bytes, mut at, mut text) = (segment.as_bytes(), 0, Vec::with_capacity(segment.len()));
+    while let Some(byte) = bytes.get(at) {
+        if *byte == b'%' {
+            let digits = std::str::from_utf8(bytes.get(at + 1..at + 3)?).ok()?;
+            text.push(u8::from_str_radix(digits, 16).ok()?);
+            at += 3;
+        } else {
+            text.push(*byte);
+            at += 1;
+        }
+    }
+    String::from_utf8(text).ok()
+}
+
 /// A 400 about one parameter.
 #[must_use]
 pub fn problem(field: &str, code: &'static str, detail: impl Into<String>) -> Refused {

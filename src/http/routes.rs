@@ -1,6 +1,7 @@
 //! Every route, once: the router, the `OpenAPI` document and the metrics read this table.
 use super::api::{
-    channels, inbound, media, notifications, operations, preview, receipts, sends, traces,
+    channels, inbound, media, notifications, operate, operations, opt_outs, preview, receipts,
+    sends, traces,
 };
 use super::chat::{messages, page, stream};
 use super::pages::docs;
@@ -115,6 +116,22 @@ pub const ROUTES: &[Route] = &[
         ..BASE
     },
     Route {
+        template: "/api/channels/{name}/opt-outs",
+        access: Access::Key(Scope::Admin),
+        summary: "Who wants nothing from a channel, newest first.",
+        query: opt_outs::LIST_QUERY,
+        handler: handler!(opt_outs::list),
+        ..BASE
+    },
+    Route {
+        method: "DELETE",
+        template: "/api/channels/{name}/opt-outs/{recipient}",
+        access: Access::Key(Scope::Admin),
+        summary: "Clear a recipient's opt-out.",
+        handler: handler!(opt_outs::clear),
+        ..BASE
+    },
+    Route {
         template: "/api/sends",
         access: Access::Key(Scope::Sends),
         summary: "Sends, newest first.",
@@ -127,6 +144,31 @@ pub const ROUTES: &[Route] = &[
         access: Access::Key(Scope::Sends),
         summary: "One send record with parts, attempts and content.",
         handler: handler!(sends::show),
+        ..BASE
+    },
+    Route {
+        method: "POST",
+        template: "/api/sends/{id}/cancel",
+        access: Access::Key(Scope::Sends),
+        summary: "Cancel a send that waits.",
+        handler: handler!(operate::cancel),
+        ..BASE
+    },
+    Route {
+        method: "POST",
+        template: "/api/sends/{id}/retry",
+        access: Access::Key(Scope::Sends),
+        summary: "Try a send again that failed, expired or is unknown.",
+        answers: &[202],
+        handler: handler!(operate::retry),
+        ..BASE
+    },
+    Route {
+        method: "POST",
+        template: "/api/sends/retry",
+        access: Access::Key(Scope::Admin),
+        summary: "Try dead letters again: of a channel, with a fault, since a time.",
+        handler: handler!(operate::retry_many),
         ..BASE
     },
     Route {

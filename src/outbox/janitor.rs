@@ -4,7 +4,7 @@ use super::Outbox;
 use crate::sends::ladder;
 use crate::sends::log::LogChunk;
 use crate::sends::record::{Actor, SendRecord};
-use crate::store::{Active, At, Commit, Committed, Dead, StoreResult, Sweep};
+use crate::store::{Active, At, Commit, Committed, Dead, OptChange, StoreResult, Sweep};
 use contract::{PartStatus, SendId};
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,6 +76,7 @@ pub(super) fn final_commit(outbox: &Outbox, record: &mut SendRecord, rev: u64) -
         log,
         exchange: None,
         active: if ended { outbox.settings.retention.of(record) } else { Active::Keep },
+        opt: OptChange::Keep,
         dead: if record.is_dead_letter() { Dead::Since(record.updated_at) } else { Dead::Keep },
     }
 }

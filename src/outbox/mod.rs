@@ -5,7 +5,7 @@
 //! before a byte is written), [`exchange`], note the part at once, decide. [`leases`] keeps claimed
 //! lanes held, [`pace`] waits for pacing lanes, [`parking`] stops an account that cannot send,
 //! [`janitor`] ends what nobody works on, [`waiting`] wakes callers that wait,
-//! [`watch`] looks for what operators should hear of, and [`open`] is the step that put the send
+//! [`operate`] cancels and tries again, [`watch`] looks for what operators should hear of, and [`open`] is the step that put the send
 //! there.
 //!
 //! Facts are merged, decisions are fenced: a provider id is recorded however late it comes, a
@@ -15,6 +15,7 @@ pub mod exchange;
 pub mod janitor;
 pub mod leases;
 pub mod open;
+pub mod operate;
 pub mod pace;
 pub mod parking;
 pub mod prepare;

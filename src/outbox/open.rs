@@ -70,6 +70,7 @@ impl Outbox {
             next_at: None,
             cycle: 1,
             flags: Flags::default(),
+            cycle_at: None,
             moves: Vec::new(),
             attempts: Vec::new(),
             receipts: Vec::new(),

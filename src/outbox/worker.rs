@@ -12,8 +12,9 @@ use crate::registry::Channel;
 use crate::sends::SendRecord;
 use crate::sends::ladder::{self, Next, Policy, Step};
 use crate::sends::log::StoredExchange;
+use crate::sends::optout;
 use crate::sends::record::{AttemptSummary, provider_hash};
-use crate::store::{At, Committed, Lease, Noted, ProviderRef, StoreError};
+use crate::store::{At, Committed, Lease, Noted, OptChange, ProviderRef, StoreError};
 use contract::{
     Address, Content, FaultKind, MisconfiguredScope, Outcome, Part, PartStatus, Payload, Rank,
     RenderCtx, SendFault, SendId, ThrottleScope,
@@ -65,6 +66,11 @@ pub async fn work(outbox: &Outbox, channel: &Channel, lease: Lease) {
         if matches!(work.decide(decide, Vec::new()).await, Flow::Stop) {
             return;
         }
+    }
+    if lease.opted_out && !work.record.is_final() {
+        let now = outbox.now();
+        work.decide(|record: &mut SendRecord| ladder::opted_out(record, now), Vec::new()).await;
+        return;
     }
     while matches!(work.step().await, Flow::Again) {}
 }
@@ -449,6 +455,9 @@ impl<'a> Work<'a> {
             let next = decide(&mut record);
             let mut commit = final_commit(self.outbox, &mut record, self.rev);
             commit.exchange.clone_from(&exchange);
+            if record.is_dead_letter() {
+                commit.opt = optout::of(&record, "send", self.outbox.now());
+            }
             let hold = &self.held.hold;
             let store = &self.outbox.store;
             let written = match next {
@@ -493,6 +502,7 @@ impl<'a> Work<'a> {
             let last = record.is_final();
             let mut commit = final_commit(self.outbox, &mut record, self.rev);
             commit.exchange.clone_from(&exchange);
+            commit.opt = OptChange::Reached(self.held.hold.lane.clone());
             let provider = ProviderRef {
                 hash: provider_hash(&facts.provider_message_id),
                 part: u16::try_from(index).unwrap_or(u16::MAX),

@@ -6,7 +6,7 @@
 use super::record::{Actor, FaultRecord, Move, PartRecord, SendRecord};
 use crate::clock::Millis;
 use crate::config::delivery::OnAmbiguous;
-use contract::{FaultKind, MisconfiguredScope, Outcome, PartStatus, Rank, SendFault};
+use contract::{FaultKind, GoneScope, MisconfiguredScope, Outcome, PartStatus, Rank, SendFault};
 use std::time::Duration;
 
 /// Something that can move a part.
@@ -267,6 +267,21 @@ pub fn reaped(
     ambiguous(record, part, "process_died", policy, at, jitter)
 }
 
+/// The recipient opted out since the send was accepted: nothing of it goes out any more.
+pub fn opted_out(record: &mut SendRecord, at: Millis) -> Next {
+    let fault = SendFault::new(
+        FaultKind::RecipientGone { hard: true, scope: GoneScope::All },
+        "opted_out",
+        "the recipient opted out of this channel after the send was accepted",
+    );
+    if let Some(part) = record.parts.iter().position(|part| part.status == PartStatus::Queued) {
+        note_fault(record, part, &fault, at);
+        move_part(record, part, Event::OptOut, Actor::Worker, at, Some("opted_out"));
+    }
+    cancel_later(record, at);
+    Next::Finish
+}
+
 /// Every part that still waits expires.
 pub fn expire(record: &mut SendRecord, actor: Actor, at: Millis) {
     end_waiting(record, Event::Expire, actor, at, None);
@@ -397,7 +412,7 @@ pub(super) fn cancel_later(record: &mut SendRecord, at: Millis) {
     end_waiting(record, Event::Cancel, Actor::Worker, at, Some("earlier_part"));
 }
 
-fn end_waiting(
+pub(super) fn end_waiting(
     record: &mut SendRecord,
     event: Event,
     actor: Actor,
@@ -414,4 +429,4 @@ fn end_waiting(
 
 #[cfg(test)]
 #[path = "ladder_tests.rs"]
-mod tests;
+pub(super) mod tests;

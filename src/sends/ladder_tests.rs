@@ -6,10 +6,10 @@ use contract::{
 };
 use proptest::prelude::*;
 
-const T0: Millis = Millis(1_796_000_000_000);
+pub(in crate::sends) const T0: Millis = Millis(1_796_000_000_000);
 const SCHEDULE: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(30)];
 
-fn record(parts: usize) -> SendRecord {
+pub(in crate::sends) fn record(parts: usize) -> SendRecord {
     SendRecord {
         format: FORMAT,
         id: SendId::from_bits(1),
@@ -34,6 +34,7 @@ fn record(parts: usize) -> SendRecord {
         waits: 0,
         next_at: None,
         cycle: 1,
+        cycle_at: None,
         flags: Flags::default(),
         moves: Vec::new(),
         attempts: Vec::new(),
@@ -42,7 +43,7 @@ fn record(parts: usize) -> SendRecord {
     }
 }
 
-fn policy(on_ambiguous: OnAmbiguous) -> Policy<'static> {
+pub(in crate::sends) fn policy(on_ambiguous: OnAmbiguous) -> Policy<'static> {
     Policy { schedule: &SCHEDULE, on_ambiguous, idempotent_parts: false }
 }
 

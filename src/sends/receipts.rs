@@ -242,7 +242,7 @@ fn moved(record: &mut SendRecord, part: usize, event: Event, now: Millis) -> Ste
     ladder::move_part(record, part, event, Actor::Receipt, now, None)
 }
 
-fn remember(previous: &mut Vec<String>, id: String) {
+pub(super) fn remember(previous: &mut Vec<String>, id: String) {
     if previous.len() >= PREVIOUS {
         previous.remove(0);
     }

@@ -33,6 +33,7 @@ fn record() -> SendRecord {
         waits: 0,
         next_at: None,
         cycle: 1,
+        cycle_at: None,
         flags: Flags::default(),
         moves: Vec::new(),
         attempts: Vec::new(),

@@ -96,6 +96,9 @@ pub struct SendRecord {
     /// What happened that should not.
     #[serde(rename = "fl", default, skip_serializing_if = "no")]
     pub flags: Flags,
+    /// When this cycle began, after the first.
+    #[serde(rename = "ct", default, skip_serializing_if = "no")]
+    pub cycle_at: Option<Millis>,
     /// Moves since the log was last written.
     #[serde(rename = "mv", default, skip_serializing_if = "no")]
     pub moves: Vec<Move>,
@@ -394,7 +397,7 @@ fn short_hash(parts: &[&[u8]]) -> String {
 /// The lane of a recipient on a channel: 22 characters, so that no address appears in a key.
 #[must_use]
 pub fn lane(channel: &ChannelName, recipient: &str) -> Lane {
-    Lane(short_hash(&[channel.as_str().as_bytes(), &[0], recipient.as_bytes()]))
+    Lane::of(channel, recipient)
 }
 
 /// The index key of a provider's message id: ids may hold any byte.

@@ -8,6 +8,7 @@
 use super::SendRecord;
 use super::endings::Endings;
 use super::log::LogChunk;
+use super::optout;
 use super::receipts::{Applied, Effect, Receipt, Written, apply};
 use super::record::{lane, provider_hash};
 use crate::clock::{Clock, Millis};
@@ -15,7 +16,7 @@ use crate::config::delivery::Retention;
 use crate::inbox::notices::{Notice, Notices};
 use crate::metrics::Metrics;
 use crate::store::{
-    At, Commit, Dead, Hold, Noted, ProviderRef, QueueName, Shelved, Store, StoreResult,
+    At, Commit, Dead, Hold, Noted, OptChange, ProviderRef, QueueName, Shelved, Store, StoreResult,
 };
 use bytes::Bytes;
 use contract::{ChannelName, SendId};
@@ -234,7 +235,10 @@ impl Settler {
                 }
                 Applied::Written(written) => written,
             };
-            let commit = commit(&mut record, rev, was_final, self.retention);
+            let mut commit = commit(&mut record, rev, was_final, self.retention);
+            if record.is_dead_letter() && !was_dead {
+                commit.opt = optout::of(&record, "receipt", now);
+            }
             let hash = written.new_id.then(|| provider_hash(&id_of(receipt)));
             let provider = hash.clone().map(|hash| ProviderRef { hash, part: target.part });
             let lane = written.retry.map(|_| record.lane());
@@ -398,6 +402,7 @@ fn commit(record: &mut SendRecord, rev: u64, was_final: bool, retention: Retenti
         exchange: None,
         active: retention.of(record),
         dead,
+        opt: OptChange::Keep,
     }
 }
 

@@ -9,6 +9,7 @@
 //! | [`Opening`] | record a notification with its inbox entry, send record and job |
 //! | [`Queue`] | lanes: claim, extend, acknowledge, defer, bury |
 //! | [`Records`] | send records: compare-and-swap writes joined with the lane they belong to |
+//! | [`OptOuts`] | who wants nothing from an account |
 //! | [`Gates`] | pacing lanes, parked accounts |
 //! | [`Inbox`] | the shared ring, audience slices, bodies |
 //! | [`Idempotency`] | kept answers |
@@ -29,6 +30,7 @@
 mod chat;
 pub mod embedded;
 pub mod model;
+mod optouts;
 mod oversight;
 pub mod pace;
 mod receipts;
@@ -38,6 +40,7 @@ mod steps;
 mod traces;
 
 pub use chat::*;
+pub use optouts::*;
 pub use oversight::*;
 pub use pace::{Account, Breath, Gates, Pacing, Parked, Rate, Wait};
 pub use receipts::*;

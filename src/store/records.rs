@@ -2,6 +2,7 @@
 //!
 //! A stored record is `<rev> <status>[ w]\n` and then bytes. The store compares `rev`, shows the
 //! header, and publishes a signal when the ` w` (watched) is there; it reads nothing else.
+use super::optouts::OptChange;
 use super::pace::{Pacing, Wait};
 use super::steps::{At, Hold, Lane, StoreResult};
 use crate::clock::Millis;
@@ -32,6 +33,14 @@ pub struct OpenSend {
     pub lane_max: u64,
 }
 
+impl OpenSend {
+    /// How much may wait.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        Bounds { backlog_max: self.backlog_max, lane_max: self.lane_max }
+    }
+}
+
 /// One compare-and-swap write of a record with what goes along.
 #[derive(Clone, Debug)]
 pub struct Commit {
@@ -51,6 +60,8 @@ pub struct Commit {
     pub active: Active,
     /// Whether the send is a dead letter.
     pub dead: Dead,
+    /// What it says about its recipient.
+    pub opt: OptChange,
 }
 
 /// A change of the index of sends that are not final.
@@ -99,6 +110,27 @@ pub enum Committed {
     Lost,
     /// Pacing holds the request back; nothing written. From [`Records::begin`] alone.
     Wait(Wait),
+}
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Most items of the channel's queue.
+    pub backlog_max: u64,
+    /// Most items of the lane.
+    pub lane_max: u64,
+}
+
+/// What queueing a send again came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Requeued {
+    /// As the write: queued with [`Committed::Done`] alone.
+    Written(Committed),
+    /// The channel or the lane holds as much as it may; nothing written.
+    BacklogFull {
+        /// Items waiting in what is full.
+        depth: u64,
+    },
 }
 
 /// A provider's message id to index.
@@ -177,6 +209,19 @@ pub trait Records {
         until: Millis,
         at: At,
     ) -> StoreResult<Committed>;
+
+    /// Writes, and takes the send's item out of its lane. `Lost`: it is being worked; nothing is
+    /// written.
+    async fn cancel(&self, commit: Commit, lane: &Lane, at: At) -> StoreResult<Committed>;
+
+    /// Writes, and appends the send to its lane again.
+    async fn requeue(
+        &self,
+        commit: Commit,
+        lane: &Lane,
+        bounds: Bounds,
+        at: At,
+    ) -> StoreResult<Requeued>;
 
     /// Ids of an index before a place, newest first.
     async fn sends(

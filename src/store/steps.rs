@@ -1,5 +1,6 @@
 //! The traits whose steps are not writes of one send record, and the types they exchange.
 use super::chat::{Chat, Conversations};
+use super::optouts::OptOuts;
 use super::oversight::Oversight;
 use super::pace::{Account, Gates};
 use super::receipts::Receipts;
@@ -7,8 +8,11 @@ use super::records::{OpenSend, Records};
 use super::traces::{TraceRef, Traces};
 use crate::clock::Millis;
 use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use contract::{ChannelName, MediaId, NotificationId, SendId, VisitorId};
+use sha2::{Digest, Sha256};
 use std::time::Duration;
 use tokio::sync::broadcast;
 
@@ -46,6 +50,7 @@ pub trait Store:
     + Gates
     + Receipts
     + Traces
+    + OptOuts
     + Inbox
     + Idempotency
     + MediaShelf
@@ -64,6 +69,7 @@ impl<T> Store for T where
         + Gates
         + Receipts
         + Traces
+        + OptOuts
         + Inbox
         + Idempotency
         + MediaShelf
@@ -112,6 +118,18 @@ impl QueueName {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Lane(pub String);
 
+impl Lane {
+    /// The lane of a recipient on a channel: 22 characters, so that no address appears in a key.
+    #[must_use]
+    pub fn of(channel: &ChannelName, recipient: &str) -> Self {
+        let mut hasher = Sha256::new();
+        for part in [channel.as_str().as_bytes(), &[0], recipient.as_bytes()] {
+            hasher.update(part);
+        }
+        Self(URL_SAFE_NO_PAD.encode(&hasher.finalize()[..16]))
+    }
+}
+
 /// A claim's proof: node and counter, used once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Token(pub String);
@@ -142,6 +160,8 @@ pub struct Lease {
     pub reaps: u8,
     /// This claim took over a lease that had run out.
     pub reaped: bool,
+    /// For sends: the recipient wants nothing from the account any more.
+    pub opted_out: bool,
 }
 
 /// What a claim gives.

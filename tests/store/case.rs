@@ -9,8 +9,8 @@ use tidings::clock::{Millis, StandingClock};
 use tidings::store::embedded::{Embedded, Options};
 use tidings::store::model::Model;
 use tidings::store::{
-    Active, At, Claimed, Commit, Dead, Hold, Kept, Lane, OpenSend, OpenStep, Opened, QueueName,
-    Store, Token,
+    Active, At, Claimed, Commit, Dead, Hold, Kept, Lane, OpenSend, OpenStep, Opened, OptChange,
+    QueueName, Store, Token,
 };
 
 /// Where the tests' time begins.
@@ -158,6 +158,7 @@ pub fn commit(number: u128, rev: u64, status: &str) -> Commit {
         exchange: None,
         active: Active::Keep,
         dead: Dead::Keep,
+        opt: OptChange::Keep,
     }
 }
 

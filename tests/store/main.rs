@@ -1,8 +1,9 @@
 //! The contract every store keeps, run on each of them with given times.
 //!
 //! `case` makes stores and what goes into them; [`contract!`] runs one list of cases on every
-//! store. `lanes`, `inbox`, `opening`, `records`, `receipts`, `retention`, `gates`, `media`, `chat`,
-//! `oversight`, `traces` state the contract; `walks` compares random walks (drawn by `ops`) on each store with the model;
+//! store. `lanes`, `inbox`, `opening`, `records`, `receipts`, `retention`, `gates`, `standing`, `media`,
+//! `chat`, `oversight`, `traces` state the contract; `walks` compares random walks (drawn by `ops`)
+//! on each store with the model;
 //! `embedded` and `crash` hold what only a store on disk has. `redis` holds what only a store on a
 //! server has; `server` and `servers` start those.
 mod case;
@@ -22,6 +23,7 @@ mod redis;
 mod retention;
 mod server;
 mod servers;
+mod standing;
 mod traces;
 mod walks;
 

@@ -16,8 +16,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use tidings::store::embedded::{Embedded, Options};
 use tidings::store::{
-    Account, At, Commit, Hold, Lane, OpenSend, OpenStep, Pacing, ProviderRef, QueueName, Rate,
-    Scope, SendIndex, Store, Sweep,
+    Account, At, Commit, Hold, Lane, OpenSend, OpenStep, OptChange, Pacing, ProviderRef, QueueName,
+    Rate, Scope, SendIndex, Store, Sweep,
 };
 
 /// One in two seconds, two at once.
@@ -206,6 +206,7 @@ impl<'a> Walk<'a> {
             exchange: content.exchange.then(|| text("exchange")),
             active: content.active,
             dead: content.dead,
+            opt: OptChange::Keep,
         };
         match how {
             WriteStep::Commit => _ = both!(self, commit(commit.clone(), now)),

@@ -8,6 +8,8 @@ mod limits;
 mod media;
 mod notices;
 mod operations;
+mod operator;
+mod opting;
 mod owned;
 mod pacing;
 mod receipts;

@@ -2,7 +2,7 @@
 use super::waiting::{self, Waited};
 use crate::auth::clamp;
 use crate::compose::json::Json;
-use crate::compose::judge::Planned;
+use crate::compose::judge::{Planned, opted_out};
 use crate::compose::rules::Purpose;
 use crate::http::idempotency::{self, IdempotencyKey, State};
 use crate::http::query::{Query, bad_cursor, problem};
@@ -165,10 +165,7 @@ async fn unopened(
     match opened {
         Opened::Twin(state) => replay(call, &state, prefer).await,
         Opened::Conflict => Err(idempotency::conflict()),
-        Opened::OptedOut => Err(Refused::new(
-            "recipient_opted_out",
-            "The recipient opted out of this channel; nothing is sent to them.",
-        )),
+        Opened::OptedOut => Err(opted_out()),
         // An estimate: a second for each hundred that wait.
         Opened::BacklogFull { depth } => Err(Refused::new(
             "backlog_full",

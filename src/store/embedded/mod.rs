@@ -11,7 +11,7 @@
 //! - `writer` is the thread and its group commit; `step` is one step at work: it decides over a view
 //!   it cannot change and leaves a plan that the writer carries out.
 //! - `lanes` is the part of the queues that lives in memory: which lane is ready, delayed, leased.
-//! - `opening`, `queue`, `records`, `receipts`, `gates`, `inbox`, `idempotency`, `media`, `chat`,
+//! - `opening`, `queue`, `records`, `receipts`, `gates`, `optouts`, `inbox`, `idempotency`, `media`, `chat`,
 //!   `conversations`, `oversight`, `sweep` implement the traits; `retention` drops sends, `lapse` keeps the deadlines of
 //!   visitors, transcripts and messages.
 //!
@@ -31,6 +31,7 @@ mod lanes;
 mod lapse;
 mod media;
 mod opening;
+mod optouts;
 mod oversight;
 mod queue;
 mod receipts;

@@ -3,10 +3,11 @@
 //! Known id → nothing to do. Kept answer under the key → twin or conflict. Full backlog → refused.
 //! Then, with the next sequence number: body, ring and slice with what they evict, the send with
 //! its indexes, its item at the end of its lane, the kept state.
-use super::super::records::{OpenSend, SendIndex};
-use super::super::steps::{At, OpenStep, Opened, Opening, QueueName, StoreResult};
+use super::super::records::{Bounds, OpenSend, SendIndex};
+use super::super::steps::{At, Lane, OpenStep, Opened, Opening, QueueName, StoreResult};
 use super::Embedded;
 use super::idempotency::{KeptRow, drop_kept, put_kept};
+use super::optouts::blocks;
 use super::rows::{
     Fields, SendRow, SliceRow, Standing, corrupt, identity, index_prefix, joined, notification_key,
     revision, send_key, time,
@@ -15,6 +16,7 @@ use super::step::Step;
 use super::tables::{Look, TableId};
 use crate::clock::Millis;
 use async_trait::async_trait;
+use contract::ChannelName;
 use std::ops::Bound;
 
 /// Entries a push evicts from one list at most, when its bound was lowered.
@@ -52,7 +54,12 @@ fn open(step: &mut Step<'_, '_>, open: &OpenStep, at: At) -> StoreResult<Opened>
         lapsed = Some(row.deadline);
     }
     if let Some(send) = &open.send
-        && let Some(depth) = full(step, send)
+        && blocks(step, &send.channel, &send.lane.0)?
+    {
+        return Ok(Opened::OptedOut);
+    }
+    if let Some(send) = &open.send
+        && let Some(depth) = full(step, &send.channel, &send.lane, send.bounds())
     {
         return Ok(Opened::BacklogFull { depth });
     }
@@ -75,12 +82,17 @@ fn open(step: &mut Step<'_, '_>, open: &OpenStep, at: At) -> StoreResult<Opened>
 }
 
 /// How much waits in what is full.
-fn full(step: &Step<'_, '_>, send: &OpenSend) -> Option<u64> {
-    let (_, queue) = step.lanes().named(&QueueName::out(&send.channel))?;
-    let lane = queue.lane(&send.lane.0).map_or(0, |(_, state)| u64::from(state.count));
-    if queue.items() >= send.backlog_max {
+pub(super) fn full(
+    step: &Step<'_, '_>,
+    channel: &ChannelName,
+    lane: &Lane,
+    bounds: Bounds,
+) -> Option<u64> {
+    let (_, queue) = step.lanes().named(&QueueName::out(channel))?;
+    let lane = queue.lane(&lane.0).map_or(0, |(_, state)| u64::from(state.count));
+    if queue.items() >= bounds.backlog_max {
         Some(queue.items())
-    } else if lane >= send.lane_max {
+    } else if lane >= bounds.lane_max {
         Some(lane)
     } else {
         None

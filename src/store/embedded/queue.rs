@@ -7,13 +7,14 @@ use super::super::steps::{
 use super::Embedded;
 use super::gates::{pace_key, parking};
 use super::lanes::{LaneState, Place, QueueLanes};
+use super::optouts::blocks;
 use super::rows::{Fields, SendRow, Standing, corrupt, send_key};
 use super::step::Step;
 use super::tables::{Look, TableId};
 use crate::clock::Millis;
 use async_trait::async_trait;
 use bytes::Bytes;
-use contract::SendId;
+use contract::{ChannelName, SendId};
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -262,7 +263,13 @@ fn claim(
             step.place_lane(id, &lane, Some(next));
         }
         let (record, body) = contents(step, &item)?;
-        leases.push(Lease { hold, item: item.into(), record, body, reaps, reaped });
+        let channel = queue.channel().and_then(ChannelName::parse);
+        let opted_out = match channel {
+            Some(channel) => blocks(step, &channel, &lane)?,
+            None => false,
+        };
+        let item = item.into();
+        leases.push(Lease { hold, item, record, body, reaps, reaped, opted_out });
     }
     let waiting = lanes.due().nth(due.len()).map(|(at, _)| at);
     let leased = lanes.leases().nth(taken_over).map(|(at, _)| at);

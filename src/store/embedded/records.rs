@@ -2,12 +2,14 @@
 //! with the lane. A hold is looked at before the record, the record before anything is planned.
 use super::super::pace::Pacing;
 use super::super::records::{
-    Active, Commit, Committed, Dead, Noted, ProviderRef, Records, SendIndex,
+    Active, Bounds, Commit, Committed, Dead, Noted, ProviderRef, Records, Requeued, SendIndex,
 };
-use super::super::steps::{At, Hold, Signal, StoreResult};
+use super::super::steps::{At, Hold, Lane, QueueName, Signal, StoreResult};
 use super::Embedded;
 use super::gates::admit;
 use super::lanes::LaneState;
+use super::opening::full;
+use super::optouts::change;
 use super::receipts::index;
 use super::retention::keep;
 use super::rows::{
@@ -132,6 +134,47 @@ impl Records for Embedded {
         .await
     }
 
+    async fn cancel(&self, commit: Commit, lane: &Lane, at: At) -> StoreResult<Committed> {
+        let lane = lane.clone();
+        self.write(move |step| {
+            let now = step.now(at);
+            let queue = QueueName::out(&commit.channel);
+            let place = step.place_of(&queue, &lane.0, commit.id.as_str().as_bytes())?;
+            if place.as_ref().is_some_and(|place| place.is_worked) {
+                return Ok(Committed::Lost);
+            }
+            let written = write(step, &commit)?;
+            if let (Committed::Done, Some(place)) = (&written, place) {
+                step.take_out(&queue, place, now);
+            }
+            Ok(written)
+        })
+        .await
+    }
+
+    async fn requeue(
+        &self,
+        commit: Commit,
+        lane: &Lane,
+        bounds: Bounds,
+        at: At,
+    ) -> StoreResult<Requeued> {
+        let lane = lane.clone();
+        self.write(move |step| {
+            let now = step.now(at);
+            if let Some(depth) = full(step, &commit.channel, &lane, bounds) {
+                return Ok(Requeued::BacklogFull { depth });
+            }
+            let written = write(step, &commit)?;
+            if written == Committed::Done {
+                let (queue, item) = (QueueName::out(&commit.channel), commit.id.as_str());
+                step.push_item(&queue, &lane.0, item.as_bytes(), None, now)?;
+            }
+            Ok(Requeued::Written(written))
+        })
+        .await
+    }
+
     async fn sends(
         &self,
         index: &SendIndex,
@@ -227,6 +270,7 @@ pub(super) fn write(step: &mut Step<'_, '_>, commit: &Commit) -> StoreResult<Com
         };
         step.put(TableId::Log, id, log);
     }
+    change(step, &commit.channel, &commit.opt)?;
     if let Some(exchange) = &commit.exchange {
         add_exchange(step, id, exchange)?;
     }

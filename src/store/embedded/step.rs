@@ -94,6 +94,17 @@ impl Plan {
     }
 }
 
+/// Where an item stands in its lane.
+pub(super) struct ItemPlace {
+    key: Vec<u8>,
+    queue: u16,
+    lane: Arc<str>,
+    state: LaneState,
+    is_head: bool,
+    /// It is the head, and somebody works on it.
+    pub(super) is_worked: bool,
+}
+
 /// A step at work.
 pub(super) struct Step<'s, 't> {
     tables: &'s Tables<'t>,
@@ -239,6 +250,59 @@ impl<'s, 't> Step<'s, 't> {
                 Ok(Some((key.value().to_vec(), item.value().to_vec())))
             }
         }
+    }
+
+    /// Where an item stands in a lane; none when it is not there.
+    pub(super) fn place_of(
+        &self,
+        queue: &QueueName,
+        lane: &str,
+        item: &[u8],
+    ) -> StoreResult<Option<ItemPlace>> {
+        let Some((id, lanes)) = self.lanes().named(queue) else { return Ok(None) };
+        let Some((name, state)) = lanes.lane(lane) else { return Ok(None) };
+        for (number, row) in self.beginning(TableId::Item, &item_prefix(id, lane))?.enumerate() {
+            let (key, found) = row?;
+            if found.value() == item {
+                let is_head = number == 0;
+                return Ok(Some(ItemPlace {
+                    key: key.value().to_vec(),
+                    lane: name.clone(),
+                    queue: id,
+                    is_head,
+                    is_worked: is_head && matches!(state.place, Place::Leased { .. }),
+                    state: state.clone(),
+                }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Plans that an item goes from its lane; a next head that was held back by it does so no more.
+    pub(super) fn take_out(&mut self, queue: &QueueName, item: ItemPlace, now: Millis) {
+        let ItemPlace { key, lane, queue: id, is_head, state, .. } = item;
+        self.remove(TableId::Item, key);
+        let left = state.count.saturating_sub(1);
+        if left == 0 {
+            self.set_lane(id, &lane, None);
+            return;
+        }
+        let mut next = LaneState { count: left, ..state };
+        if is_head && matches!(next.place, Place::Delayed { .. }) {
+            let channel = queue.channel();
+            let due = channel.and_then(|c| self.paces().next(&pace_key(c, Some(&lane))));
+            next = LaneState {
+                reaps: 0,
+                begun: false,
+                orphaned: false,
+                place: placed(due, now),
+                ..next
+            };
+            if is_soon(&next.place, now) {
+                self.signal(Signal::Queue(queue.clone()));
+            }
+        }
+        self.set_lane(id, &lane, Some(next));
     }
 
     /// Plans that the head of this held lane goes; a next head makes the lane ready, or delayed as

@@ -82,6 +82,10 @@ tables! {
     Parking = "pause",
     /// Channel → when its pacing lane is idle again, when it lets the next request go.
     Penalty = "gcra",
+    /// Channel, lane → letter of the scope, since, opaque: opt-outs.
+    OptOut = "opt",
+    /// Channel, since, lane: opt-outs in their order.
+    OptPlace = "opt_idx",
     /// Number → poisoned item.
     Poison = "q.bad",
     /// Media id → row.

@@ -1,13 +1,14 @@
 //! Recording, reading, kept answers.
-use super::super::records::{OpenSend, SendIndex};
+use super::super::records::{Bounds, OpenSend, SendIndex};
 use super::super::steps::{
-    At, Entry, Idempotency, Inbox, Kept, OpenStep, Opened, Opening, QueueName, Scope, StoreResult,
+    At, Entry, Idempotency, Inbox, Kept, Lane, OpenStep, Opened, Opening, QueueName, Scope,
+    StoreResult,
 };
 use super::{BodyModel, Model, SendModel, State};
 use crate::clock::Millis;
 use async_trait::async_trait;
 use bytes::Bytes;
-use contract::{NotificationId, SendId};
+use contract::{ChannelName, NotificationId, SendId};
 
 /// Entries a push evicts from one list at most.
 const TRIM: usize = 200;
@@ -31,7 +32,12 @@ impl Opening for Model {
             });
         }
         if let Some(send) = &step.send
-            && let Some(depth) = state.full(send)
+            && state.blocks(&send.channel, &send.lane)
+        {
+            return Ok(Opened::OptedOut);
+        }
+        if let Some(send) = &step.send
+            && let Some(depth) = state.full(&send.channel, &send.lane, send.bounds())
         {
             return Ok(Opened::BacklogFull { depth });
         }
@@ -59,14 +65,14 @@ impl Opening for Model {
 
 impl State {
     /// How much waits in what is full.
-    fn full(&self, send: &OpenSend) -> Option<u64> {
-        let lanes = self.queues.get(&QueueName::out(&send.channel))?;
+    pub(super) fn full(&self, channel: &ChannelName, lane: &Lane, bounds: Bounds) -> Option<u64> {
+        let lanes = self.queues.get(&QueueName::out(channel))?;
         let all: usize = lanes.values().map(|lane| lane.items.len()).sum();
-        let lane = lanes.get(&send.lane.0).map_or(0, |lane| lane.items.len());
-        if all as u64 >= send.backlog_max {
+        let lane = lanes.get(&lane.0).map_or(0, |lane| lane.items.len());
+        if all as u64 >= bounds.backlog_max {
             Some(all as u64)
         } else {
-            Some(lane as u64).filter(|lane| *lane >= send.lane_max)
+            Some(lane as u64).filter(|lane| *lane >= bounds.lane_max)
         }
     }
 

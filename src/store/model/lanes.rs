@@ -8,7 +8,7 @@ use super::{Model, State};
 use crate::clock::Millis;
 use async_trait::async_trait;
 use bytes::Bytes;
-use contract::SendId;
+use contract::{ChannelName, SendId};
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -111,6 +111,41 @@ impl State {
         woken.then(|| Signal::Queue(hold.queue.clone()))
     }
 
+    /// Whether this item is its lane's head and somebody works on it.
+    pub(super) fn is_worked(&self, queue: &QueueName, lane: &str, item: &[u8]) -> bool {
+        let lane = self.queues.get(queue).and_then(|lanes| lanes.get(lane));
+        lane.is_some_and(|lane| {
+            matches!(lane.place, Place::Leased { .. })
+                && lane.items.front().is_some_and(|head| head == item)
+        })
+    }
+
+    /// Takes an item out of its lane; a next head that was held back by it is so no more.
+    pub(super) fn take_out(
+        &mut self,
+        queue: &QueueName,
+        name: &str,
+        item: &[u8],
+        now: Millis,
+    ) -> Woken {
+        let due = queue.channel().and_then(|channel| self.next_of(channel, Some(name)));
+        let place = self.place(due, now);
+        let lanes = self.queues.get_mut(queue)?;
+        let lane = lanes.get_mut(name)?;
+        let at = lane.items.iter().position(|known| known == item)?;
+        lane.items.remove(at);
+        if lane.items.is_empty() {
+            lanes.remove(name);
+            return None;
+        }
+        if at > 0 || !matches!(lane.place, Place::Delayed { .. }) {
+            return None;
+        }
+        lane.reaps = 0;
+        lane.place = place.clone();
+        is_soon(&place, now).then(|| Signal::Queue(queue.clone()))
+    }
+
     /// Names of lanes whose place gives a key, in the order of the keys.
     fn lanes_by<K: Ord>(
         &self,
@@ -185,7 +220,9 @@ impl State {
             let body = send.and_then(|send| self.bodies.get(&send.notification));
             let (record, body) =
                 (send.map(|send| send.record.clone()), body.map(|body| body.body.clone()));
-            leases.push(Lease { hold, item, record, body, reaps, reaped });
+            let channel = queue.channel().and_then(ChannelName::parse);
+            let opted_out = channel.is_some_and(|channel| self.blocks(&channel, &hold.lane));
+            leases.push(Lease { hold, item, record, body, reaps, reaped, opted_out });
         }
         Claimed { leases, next_due: self.next_due(queue), ..Claimed::default() }
     }

@@ -8,14 +8,16 @@ mod gates;
 mod inbox;
 mod lanes;
 mod media;
+mod optouts;
 mod oversight;
 mod receipts;
 mod records;
 mod traces;
 
+use super::optouts::OptRow;
 use super::pace::Parked;
 use super::records::{Keep, SendIndex};
-use super::steps::{At, Kept, MediaRow, Poison, QueueName, Signal};
+use super::steps::{At, Kept, Lane, MediaRow, Poison, QueueName, Signal};
 use crate::clock::{Clock, Millis};
 use bytes::Bytes;
 use contract::{ChannelName, MediaId, NotificationId, SendId};
@@ -77,6 +79,7 @@ struct State {
     poison: Vec<Poison>,
     paces: HashMap<(String, Option<String>), (i64, Millis)>,
     parked: HashMap<ChannelName, Parked>,
+    opt_outs: BTreeMap<(ChannelName, Lane), OptRow>,
     media: BTreeMap<MediaId, (MediaRow, Bytes)>,
     notices: BTreeMap<(String, String), (Millis, u64)>,
     nodes: BTreeMap<String, (Millis, String)>,

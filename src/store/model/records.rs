@@ -1,9 +1,9 @@
 //! Send records.
 use super::super::pace::Pacing;
 use super::super::records::{
-    Active, Commit, Committed, Dead, Noted, ProviderRef, Records, SendIndex,
+    Active, Bounds, Commit, Committed, Dead, Noted, ProviderRef, Records, Requeued, SendIndex,
 };
-use super::super::steps::{At, Hold, Signal, StoreError, StoreResult};
+use super::super::steps::{At, Hold, Lane, QueueName, Signal, StoreError, StoreResult};
 use super::{Model, State};
 use crate::clock::Millis;
 use async_trait::async_trait;
@@ -59,6 +59,7 @@ impl State {
                 send.exchanges.remove(0);
             }
         }
+        self.opt_change(&commit.channel, &commit.opt);
         let dead = self.indexes.entry(SendIndex::Dead(commit.channel.clone())).or_default();
         if let Some(at) = before {
             dead.remove(&(at, commit.id.clone()));
@@ -205,6 +206,48 @@ impl Records for Model {
         self.signal(signal);
         self.signal(woken);
         Ok(written)
+    }
+
+    async fn cancel(&self, commit: Commit, lane: &Lane, at: At) -> StoreResult<Committed> {
+        let now = self.now(at);
+        let queue = QueueName::out(&commit.channel);
+        let item = commit.id.as_str().as_bytes();
+        let mut state = self.state();
+        if state.is_worked(&queue, &lane.0, item) {
+            return Ok(Committed::Lost);
+        }
+        let (written, signal) = state.write(&commit)?;
+        let woken = (written == Committed::Done)
+            .then(|| state.take_out(&queue, &lane.0, item, now))
+            .flatten();
+        drop(state);
+        self.signal(signal);
+        self.signal(woken);
+        Ok(written)
+    }
+
+    async fn requeue(
+        &self,
+        commit: Commit,
+        lane: &Lane,
+        bounds: Bounds,
+        at: At,
+    ) -> StoreResult<Requeued> {
+        let now = self.now(at);
+        let mut state = self.state();
+        if let Some(depth) = state.full(&commit.channel, lane, bounds) {
+            return Ok(Requeued::BacklogFull { depth });
+        }
+        let (written, signal) = state.write(&commit)?;
+        let mut woken = None;
+        if written == Committed::Done {
+            let (queue, item) = (QueueName::out(&commit.channel), commit.id.as_str().to_owned());
+            woken = state.push_item(&queue, &lane.0, item.into(), None, now).1;
+        }
+        drop(state);
+        self.signal(signal);
+        self.signal(woken);
+        Ok(Requeued::Written(written))
     }
 
     async fn sends(

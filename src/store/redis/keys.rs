@@ -108,6 +108,16 @@ impl Keys {
         }
     }
 
+    /// A recipient's opt-out.
+    pub(super) fn opt_out(&self, channel: &ChannelName, lane: &Lane) -> String {
+        format!("{}opt:{channel}:{}", self.tag(Some(lane)), lane.0)
+    }
+
+    /// The opt-outs of a channel by time.
+    pub(super) fn opt_index(&self, channel: &ChannelName) -> String {
+        self.key(&format!("opt_idx:{channel}"))
+    }
+
     /// The parking of a channel.
     pub(super) fn parking(&self, channel: &str) -> String {
         self.key(&format!("pause:{channel}"))

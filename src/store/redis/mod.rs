@@ -5,7 +5,7 @@
 //!   happens when it is lost, `dial` the ways to make one, `reply` how answers are read.
 //! - `start` checks the server before it is used; `signals` listens for wake-ups on a connection of
 //!   its own.
-//! - `opening`, `queue`, `records`, `receipts`, `gates`, `inbox`, `media`, `oversight`, `upkeep`
+//! - `opening`, `queue`, `records`, `receipts`, `gates`, `optouts`, `inbox`, `media`, `oversight`, `upkeep`
 //!   implement the traits.
 //!
 //! What is stored is opaque: a script compares revisions and moves bytes. Where it must know more
@@ -26,6 +26,7 @@ mod link;
 mod listing;
 mod media;
 mod opening;
+mod optouts;
 mod oversight;
 mod queue;
 mod receipts;

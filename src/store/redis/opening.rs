@@ -18,6 +18,7 @@ impl Opening for Redis {
         match text(take(&mut answer)?)?.as_str() {
             "opened" => Ok(Opened::Opened),
             "conflict" => Ok(Opened::Conflict),
+            "opted_out" => Ok(Opened::OptedOut),
             "twin" => Ok(Opened::Twin(bytes(take(&mut answer)?)?.unwrap_or_default())),
             "full" => Ok(Opened::BacklogFull { depth: count(take(&mut answer)?)? }),
             _ => Err(odd("an opening's answer")),

@@ -198,10 +198,11 @@ fn claimed(queue: &QueueName, answer: Value) -> StoreResult<Claimed> {
         let record = bytes(take(&mut row)?)?.map(|stored| record_of(&stored)).transpose()?;
         let body = bytes(take(&mut row)?)?.map(|stored| body_of(&stored)).transpose()?;
         let reaps = u8::try_from(number(take(&mut row)?)?).unwrap_or(u8::MAX);
+        let opted_out = number(take(&mut row)?)? == 1;
         let hold = Hold { queue: queue.clone(), lane, token };
         // A head whose count is above nothing was taken from a lease that ran out: acknowledging or
         // deferring starts the count anew.
-        leases.push(Lease { hold, item, record, body, reaps, reaped: reaps > 0 });
+        leases.push(Lease { hold, item, record, body, reaps, reaped: reaps > 0, opted_out });
     }
     Ok(Claimed { leases, next_due, wait_until, parked })
 }

@@ -2,13 +2,14 @@
 use super::super::pace::{Pacing, Wait};
 use super::super::receipts::HANDED_OVER;
 use super::super::records::{
-    Active, Commit, Committed, Dead, Noted, ProviderRef, Records, SendIndex,
+    Active, Bounds, Commit, Committed, Dead, Noted, ProviderRef, Records, Requeued, SendIndex,
 };
 use super::super::steps::{At, Hold, Lane, QueueName, StoreResult};
 use super::Redis;
 use super::keys::Fixed;
 use super::link::Call;
-use super::reply::{bytes, framed, list, number, odd, take, text};
+use super::optouts::spelt;
+use super::reply::{bytes, count, framed, list, number, odd, take, text};
 use super::scripts::Step;
 use crate::clock::Millis;
 use async_trait::async_trait;
@@ -96,7 +97,7 @@ impl Redis {
             .number(u8::from(commit.exchange.is_some()))
             .arg(commit.exchange.as_deref().unwrap_or_default())
             .arg(active)
-            .arg(dead))
+            .arg([dead.into_bytes(), spelt(&commit.channel, &commit.opt)].concat()))
     }
 
     pub(super) fn under(&self, call: Call, hold: &Hold) -> Call {
@@ -104,6 +105,13 @@ impl Redis {
             .arg(hold.queue.as_str())
             .arg(&hold.lane.0)
             .arg(&hold.token.0)
+    }
+
+    /// A write that goes along with a lane nobody needs to hold.
+    fn in_lane(&self, step: Step, commit: &Commit, lane: &Lane) -> StoreResult<Call> {
+        let queue = QueueName::out(&commit.channel);
+        let call = self.write(step, commit)?.keys(self.link.keys.queue(&queue, lane));
+        Ok(call.arg(queue.as_str()).arg(&lane.0))
     }
 
     async fn written(&self, call: Call, at: At) -> StoreResult<Committed> {
@@ -233,6 +241,29 @@ impl Records for Redis {
     ) -> StoreResult<Committed> {
         let call = self.under(self.write(Step::Defer, &commit)?, hold).number(until.0);
         self.written(call, at).await
+    }
+
+    async fn cancel(&self, commit: Commit, lane: &Lane, at: At) -> StoreResult<Committed> {
+        let call = self.in_lane(Step::Cancel, &commit, lane)?;
+        self.written(call, at).await
+    }
+
+    async fn requeue(
+        &self,
+        commit: Commit,
+        lane: &Lane,
+        bounds: Bounds,
+        at: At,
+    ) -> StoreResult<Requeued> {
+        let call = self.in_lane(Step::Requeue, &commit, lane)?;
+        let call = call.number(bounds.backlog_max).number(bounds.lane_max);
+        let mut answer = list(self.link.run(call, at).await?)?;
+        if let [Value::BulkString(word), depth] = &answer[..]
+            && word == b"full"
+        {
+            return Ok(Requeued::BacklogFull { depth: count(depth.clone())? });
+        }
+        committed(&mut answer).map(Requeued::Written)
     }
 
     async fn sends(

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 const START: &str = include_str!("../scripts/lib_start.lua");
 const LANES: &str = include_str!("../scripts/lib_lanes.lua");
+const OPT: &str = include_str!("../scripts/lib_opt.lua");
 const PACE: &str = include_str!("../scripts/lib_pace.lua");
 const PARK: &str = include_str!("../scripts/lib_park.lua");
 const RECORD: &str = include_str!("../scripts/lib_record.lua");
@@ -37,7 +38,7 @@ macro_rules! scripts {
             fn pieces(self) -> &'static [&'static str] {
                 match self {
                     $(Self::$step => &[
-                        START, $($library,)* include_str!(concat!("../scripts/", $file, ".lua")),
+                        START, OPT, $($library,)* include_str!(concat!("../scripts/", $file, ".lua")),
                     ],)*
                 }
             }
@@ -69,6 +70,10 @@ scripts! {
     Parked "parked" [PARK];
     Probation "probation" [PARK];
     Unpark "unpark" [PARK];
+    Cancel "cancel" [PACE, LANES, RECORD];
+    Requeue "requeue" [PACE, LANES, RECORD];
+    OptSet "opt_set" [];
+    OptClear "opt_clear" [];
     SweepSends "sweep_sends" [RECORD, INBOX];
     Slice "slice" [];
     Entry "entry" [INBOX];

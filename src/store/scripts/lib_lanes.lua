@@ -39,15 +39,18 @@ local function release(q, lane)
   redis.call('ZREM', q.lease, lane)
   redis.call('HDEL', q.own, lane)
 end
+-- The next head of a channel waits for its recipient's pace.
+local function place_next(q, lane)
+  local channel = string.match(q.name, '^out%.(.*)$')
+  place(q, lane, channel and next_at(T .. 'gcra:' .. channel .. ':r:' .. lane))
+end
 local function drop_head(q, lane)
   release(q, lane)
   if redis.call('LPOP', q.lane) then
     redis.call('DECR', q.items)
   end
   if redis.call('LLEN', q.lane) > 0 then
-    -- The next head of a channel waits for its recipient's pace.
-    local channel = string.match(q.name, '^out%.(.*)$')
-    place(q, lane, channel and next_at(T .. 'gcra:' .. channel .. ':r:' .. lane))
+    place_next(q, lane)
   end
 end
 local function give_back(q, lane, due)

@@ -3,7 +3,8 @@
 -- `<channel>:<hash>` for each provider id), and opaque bytes.
 -- KEYS from `k` on: record, log, exchanges, active, dead. ARGV from `a` on: id, rev, header, rest,
 -- has log, log, has exchange, exchange, active, dead ('' leaves it, '-' removes, else a time; active
--- also `=<until>,<exchanges until>`: removed, and kept so long).
+-- also `=<until>,<exchanges until>`: removed, and kept so long; behind dead, after a line break, a
+-- change of opt-outs where there is one).
 local EXCHANGES = 256 * 1024
 local function pieces(stored)
   local first = string.find(stored, '\n', 1, true)
@@ -70,7 +71,11 @@ local function write(k, a, provider)
     append_exchange(KEYS[k + 2], ARGV[a + 7])
   end
   follow(KEYS[k + 3], id, ARGV[a + 8])
-  follow(KEYS[k + 4], id, ARGV[a + 9])
+  local dead, opt = string.match(ARGV[a + 9], '^([^\n]*)\n?(.*)$')
+  follow(KEYS[k + 4], id, dead)
+  if opt ~= '' then
+    opt_change(opt)
+  end
   if tonumber(ARGV[a + 8]) then
     -- Active again: nothing of it may lapse.
     for at = 0, 2 do

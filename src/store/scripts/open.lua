@@ -6,7 +6,7 @@
 -- 10 fingerprint, 11 state, 12 kept for ms, 13 send or '', 14 header, 15 rest, 16 made at,
 -- 17 expires at, 18 backlog bound, 19 lane bound, 20 queue, 21 lane.
 -- The last two: trace or '', ms it is kept.
--- Gives {'opened'}, {'twin', state}, {'conflict'} or {'full', depth}.
+-- Gives {'opened'}, {'twin', state}, {'conflict'}, {'opted_out'} or {'full', depth}.
 local id, audience, send = ARGV[4], ARGV[6], ARGV[13]
 if redis.call('EXISTS', KEYS[1]) == 1 then
   return {'opened'}
@@ -23,6 +23,9 @@ if ARGV[9] ~= '' then
 end
 local q = queue(12, ARGV[20])
 if send ~= '' then
+  if opt_letter(string.match(ARGV[20], '^out%.(.*)$'), ARGV[21]) == 'a' then
+    return {'opted_out'}
+  end
   local all = tonumber(redis.call('GET', q.items) or 0)
   if all >= tonumber(ARGV[18]) then
     return {'full', all}

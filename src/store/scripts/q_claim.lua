@@ -2,12 +2,13 @@
 -- KEYS 1-6 the queue (1 unused), 7 the account's parking, 8 its pacing lane. ARGV 4 queue, 5 lease in
 -- ms, 6-7 the account's rate ('' when there is none), 8 how many tokens follow of claims whose answer
 -- never came, then those, then fresh tokens. Gives {leases, next due or '', wait until or '', 1 when
--- parked}, a lease being {token, lane, item, record, body, reaps}: reaps above 0 says that a lease
--- was taken over.
+-- parked}, a lease being {token, lane, item, record, body, reaps, 1 when the recipient opted out}:
+-- reaps above 0 says that a lease was taken over.
 local q = queue(1, ARGV[4])
 local deadline = now + tonumber(ARGV[5])
 local lost_end = 8 + tonumber(ARGV[8])
 local leases, tokens = {}, {}
+local channel = string.match(q.name, '^out%.(.*)$')
 local function lane_key(lane)
   return T .. 'q:' .. q.name .. ':lane:' .. lane
 end
@@ -24,7 +25,8 @@ local function report(lane, token, reaps)
       body = redis.call('GET', T .. 'ntf:' .. string.match(line, '^[^\t]*'))
     end
   end
-  leases[#leases + 1] = {token, lane, item, record, body, reaps}
+  local out = channel and opt_letter(channel, lane) == 'a' and 1 or 0
+  leases[#leases + 1] = {token, lane, item, record, body, reaps, out}
   return true
 end
 -- What tokens of lost answers hold: ours is reported again, the others' lanes are freed.
