@@ -1,23 +1,23 @@
 //! One lane, one send: its parts go out strictly one after another, each recorded before the next.
+mod begin;
 mod frame;
 
 use super::exchange::{Attempted, attempt, ready};
 use super::janitor::final_commit;
 use super::leases::Held;
-use super::pace::Queueing;
 use super::{Outbox, Point};
 use crate::clock::Millis;
 use crate::inbox::entry;
 use crate::registry::Channel;
 use crate::sends::SendRecord;
-use crate::sends::ladder::{self, Next, Policy, Step};
+use crate::sends::ladder::{self, Next, Policy};
 use crate::sends::log::StoredExchange;
 use crate::sends::optout;
 use crate::sends::record::{AttemptSummary, provider_hash};
 use crate::store::{At, Committed, Lease, Noted, OptChange, ProviderRef, StoreError};
 use contract::{
-    Address, Content, FaultKind, MisconfiguredScope, Outcome, Part, PartStatus, Payload, Rank,
-    RenderCtx, SendFault, SendId, ThrottleScope,
+    Address, Content, FaultKind, Outcome, Part, PartStatus, Payload, Rank, RenderCtx, SendFault,
+    SendId,
 };
 use futures_util::FutureExt;
 use kit::redact::Exchange;
@@ -266,52 +266,6 @@ impl<'a> Work<'a> {
         self.settle(index, attempted, None).await
     }
 
-    /// The part is `sending` in the store before a byte is written, once pacing lets it go.
-    async fn begin(&mut self, index: usize, cost: u32) -> Flow {
-        let mut queueing = Queueing::default();
-        loop {
-            let mut record = self.record.clone();
-            let now = self.outbox.now();
-            if now > record.expires_at || self.held.is_lost() {
-                return Flow::Again;
-            }
-            if ladder::begin(&mut record, index, now) == Step::Refused {
-                self.outbox.metrics.count("tidings_ladder_refused_total", &[("event", "begin")]);
-                return Flow::Stop;
-            }
-            record.attempts_made = record.attempts_made.saturating_add(1);
-            record.attempts.push(AttemptSummary {
-                number: record.attempts_made,
-                part: u16::try_from(index).unwrap_or(u16::MAX),
-                started: now,
-                elapsed_ms: None,
-                http_status: None,
-                fault: None,
-            });
-            let commit = final_commit(self.outbox, &mut record, self.rev);
-            let hold = &self.held.hold;
-            let pacing = Some(self.channel.pacing(&self.address(), cost));
-            match self.outbox.store.begin(commit, hold, pacing, At::Store).await {
-                Ok(Committed::Done) => {
-                    self.record = record;
-                    self.rev += 1;
-                    return Flow::Again;
-                }
-                Ok(Committed::Wait(wait)) => {
-                    if !queueing.wait(self.outbox, self.channel, hold, wait).await {
-                        return Flow::Stop;
-                    }
-                }
-                Ok(Committed::Conflict(value)) => return self.reload(&value),
-                Ok(Committed::Gone | Committed::Lost) => return Flow::Stop,
-                Err(error) => {
-                    tracing::warn!(send.id = %self.record.id, error = %error, "a send could not begin");
-                    return Flow::Stop;
-                }
-            }
-        }
-    }
-
     /// Where the send goes now.
     fn address(&self) -> Address {
         let to = self.record.recipient_now.as_ref().unwrap_or(&self.record.recipient);
@@ -400,33 +354,6 @@ impl<'a> Work<'a> {
         };
         self.outbox.faults.at(Point::Deciding);
         self.decide(decide, exchanges).await
-    }
-
-    /// What a fault means for others, before it is decided what it means for this send: a vendor's
-    /// wait holds back the account or the recipient on every node, an account that cannot send is
-    /// parked. Gives until when it is.
-    async fn hold_back(&self, fault: &SendFault, now: Millis) -> Option<Millis> {
-        let (outbox, channel) = (self.outbox, self.channel);
-        match fault.kind {
-            FaultKind::Misconfigured { scope: MisconfiguredScope::Account } => {
-                outbox.park(channel, fault).await
-            }
-            FaultKind::Throttled { scope } => {
-                let pacing = channel.pacing(&self.address(), 1);
-                let (lane, rate, word) = match scope {
-                    ThrottleScope::Account => (None, pacing.account, "account"),
-                    ThrottleScope::Recipient => {
-                        (Some(&self.held.hold.lane), pacing.recipient, "recipient")
-                    }
-                };
-                let labels = [("channel", channel.name.as_str()), ("scope", word)];
-                outbox.metrics.count("tidings_throttled_total", &labels);
-                let until = now.plus(ladder::throttle_floor(&self.record, fault));
-                log_store(outbox.store.penalise(&channel.name, lane, until, rate, At::Store).await);
-                None
-            }
-            _ => None,
-        }
     }
 
     fn stored(&self, exchanges: Vec<Exchange>) -> Option<bytes::Bytes> {

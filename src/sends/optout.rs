@@ -59,6 +59,8 @@ fn scope_of(kind: FaultKind) -> Option<OptScope> {
 #[must_use]
 pub fn of(record: &SendRecord, source: &str, at: Millis) -> OptChange {
     let scope = record.fault.as_ref().and_then(|fault| scope_of(fault.kind));
+    // A web visitor's address ends with the visit: there is nobody to remember.
+    let scope = scope.filter(|_| record.medium.as_str() != "web");
     let Some(scope) = scope else { return OptChange::Keep };
     let (recipient, source) = (record.recipient.clone(), source.to_owned());
     let opt_out = OptOut { recipient, source, message: None };
