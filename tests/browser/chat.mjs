@@ -145,6 +145,69 @@ test("every shape is drawn, in order, in one bubble", async () => {
   await visitor.context.close();
 });
 
+/** A second of a moving square, recorded by the browser itself. */
+async function film(page) {
+  const bytes = await page.evaluate(async () => {
+    const canvas = document.createElement("canvas");
+    const recorder = new MediaRecorder(canvas.captureStream(20), { mimeType: "video/webm" });
+    const parts = [];
+    recorder.ondataavailable = (event) => parts.push(event.data);
+    const stopped = new Promise((resolve) => { recorder.onstop = resolve; });
+    recorder.start();
+    for (let n = 0; n < 10; n += 1) {
+      canvas.getContext("2d").fillRect(n * 5, 0, 10, 10);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    recorder.stop();
+    await stopped;
+    return [...new Uint8Array(await new Blob(parts).arrayBuffer())];
+  });
+  return Buffer.from(bytes);
+}
+
+/** Half a second of silence as a WAV file. */
+function silence() {
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0);
+  head.writeUInt32LE(36 + 4000, 4);
+  head.write("WAVEfmt ", 8);
+  for (const [value, size, at] of [[16, 4, 16], [1, 2, 20], [1, 2, 22], [8000, 4, 24], [8000, 4, 28], [1, 2, 32], [8, 2, 34]]) {
+    head.writeUIntLE(value, at, size);
+  }
+  head.write("data", 36);
+  head.writeUInt32LE(4000, 40);
+  return Buffer.concat([head, Buffer.alloc(4000, 128)]);
+}
+
+async function upload(type, body) {
+  const headers = { authorization: `Bearer ${gateway.key}`, "content-type": type };
+  const response = await fetch(`${gateway.url}/api/media`, { method: "POST", headers, body });
+  assert.equal(response.status, 201, await response.clone().text());
+  return (await response.json()).url;
+}
+
+test("a video and a sound play in the bubble, a document of our own is saved under its name", async () => {
+  const visitor = await visit();
+  const { page } = visitor;
+  const media = [
+    { kind: "video", url: await upload("video/webm", await film(page)), caption: "A square" },
+    { kind: "audio", url: await upload("audio/wav", silence()), caption: "Silence" },
+    { kind: "document", url: await upload("application/pdf", Buffer.from("%PDF-1.4\n%%EOF\n")), filename: "menu.pdf" },
+  ];
+  await notify(visitor, { message: "Look and listen", media });
+  for (const name of ["video", "audio"]) {
+    const player = page.locator(name);
+    await page.waitForFunction((p) => p.readyState >= 1, await player.elementHandle());
+    assert.ok(await player.evaluate((p) => p.controls && p.preload === "metadata" && p.duration > 0));
+  }
+  assert.equal(await page.locator("video").getAttribute("aria-label"), "A square");
+  const saved = page.waitForEvent("download");
+  await page.getByRole("link", { name: "menu.pdf" }).click();
+  assert.equal((await saved).suggestedFilename(), "menu.pdf");
+  assert.deepEqual(visitor.faults, []);
+  await visitor.context.close();
+});
+
 test("wb_36 a flat option's description is drawn under its label and comes back with the tap", async () => {
   const visitor = await visit({}, "?table=7");
   const { page } = visitor;

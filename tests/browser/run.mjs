@@ -3,16 +3,12 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, copyFileSync, mkdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import assert from "node:assert/strict";
 import { test, after } from "node:test";
-import { chromium } from "playwright-core";
+import { LOOKS, accessible, launch, root } from "./stage.mjs";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const root = join(here, "..", "..");
 const folder = mkdtempSync(join(tmpdir(), "tidings-browser-"));
-const axe = readFileSync(join(here, "node_modules/axe-core/axe.min.js"), "utf8");
 
 const sandbox = spawn(
   join(root, "target/release/tidings"),
@@ -28,11 +24,7 @@ const ready = await new Promise((resolve, reject) => {
   });
   sandbox.on("exit", (code) => reject(new Error(`the sandbox ended with ${code}`)));
 });
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
+const browser = await launch();
 
 after(async () => {
   await browser.close();
@@ -114,21 +106,11 @@ test("hostile text stays text", async () => {
   await context.close();
 });
 
-for (const [name, options] of [
-  ["light", { colorScheme: "light", viewport: { width: 1280, height: 800 } }],
-  ["dark", { colorScheme: "dark", viewport: { width: 1280, height: 800 } }],
-  ["a phone", { colorScheme: "dark", viewport: { width: 320, height: 640 }, reducedMotion: "reduce" }],
-]) {
+for (const [name, options] of LOOKS) {
   test(`axe finds nothing serious in ${name}`, async () => {
     const { context, page } = await open(options);
     await page.getByText("Table for two at 19:00?").first().waitFor({ timeout: 10_000 });
-    // The page's policy admits no foreign script; the driver's own context is not bound by it.
-    await page.evaluate(axe);
-    const found = await page.evaluate(() => axe.run());
-    const serious = found.violations.filter((v) => ["serious", "critical"].includes(v.impact));
-    assert.deepEqual(serious.map((v) => `${v.id}: ${v.nodes[0].html}`), []);
-    const sideways = await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth);
-    assert.equal(sideways, false, "no sideways scrolling");
+    await accessible(page);
     await context.close();
   });
 }
