@@ -41,6 +41,8 @@ async function start(folder, listen, settings) {
   const child = spawn(join(root, "target/release/tidings"),
     ["serve", "--listen", listen, "--data-dir", folder, ...flags],
     { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  // Whatever ends this walk, the gateway ends with it.
+  process.on("exit", () => child.kill("SIGKILL"));
   let told = "";
   child.stderr.on("data", (chunk) => { told = (told + chunk).slice(-4000); });
   let ended = false;
