@@ -149,6 +149,11 @@ fn announce(config: &Config, gateway: &Gateway) {
     if let Some(internal) = gateway.internal {
         println!("internal listener at http://{internal}");
     }
+    for channel in &config.channels {
+        if channel.adapter.page().is_some() {
+            println!("chat at http://{}/chat/{}", gateway.address, channel.name);
+        }
+    }
     if let Some(path) = &gateway.operator_key {
         println!("operator's key in {}", path.display());
     }

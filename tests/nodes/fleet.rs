@@ -132,6 +132,7 @@ impl Fleet {
             "http.connect_timeout='1s'".to_owned(),
             format!("keys=[{{identity='ops',hash='{}',scopes=['admin']}}]", self.hash),
             "limits.address_rate=0".to_owned(),
+            "channels.web.medium='web'".to_owned(),
             "channels.telegram.medium='telegram'".to_owned(),
             format!("channels.telegram.bot_token='{TOKEN}'"),
             format!("channels.telegram.base_url='{vendors}'"),
@@ -159,14 +160,48 @@ impl Fleet {
         text: &str,
     ) -> Option<Answer> {
         let body = json!({ "message": text, "channel": "telegram", "recipient": recipient });
-        let url = format!("{}/api/notifications", self.nodes[node].url);
+        self.post(node, "/api/notifications", name, &body).await
+    }
+
+    /// A POST under an idempotency key.
+    pub async fn post(&self, node: usize, path: &str, key: &str, body: &Value) -> Option<Answer> {
         let request = self
             .http
-            .post(url)
+            .post(format!("{}{path}", self.nodes[node].url))
             .header("content-type", "application/json")
-            .header("idempotency-key", name)
+            .header("idempotency-key", key)
             .body(body.to_string());
         self.call(request).await
+    }
+
+    /// Ends a gateway as nothing can be prepared for; its number stays.
+    pub fn kill(&mut self, node: usize) {
+        self.nodes[node].child.kill().unwrap();
+    }
+
+    /// Opens the chat as a new browser; gives its cookie and its visitor's address.
+    pub async fn visit(&self, node: usize) -> (String, String) {
+        let page =
+            self.http.get(format!("{}/chat/web", self.nodes[node].url)).send().await.unwrap();
+        let cookie = page.headers()["set-cookie"].to_str().unwrap();
+        let cookie = cookie.split(';').next().unwrap().to_owned();
+        let html = page.text().await.unwrap();
+        let at = html.find("vis_").expect("the address is shown on loopback");
+        (cookie, html[at..at + 30].to_owned())
+    }
+
+    /// Says something in the chat, again until some gateway has it.
+    pub async fn say(&self, node: usize, cookie: &str, message: &Value) {
+        for at in node..node + 30 {
+            let url = format!("{}/chat/web/messages", self.nodes[at % self.nodes.len()].url);
+            let request = self.http.post(url).header("content-type", "application/json");
+            let answer = request.header("cookie", cookie).body(message.to_string()).send().await;
+            if let Ok(answer) = answer {
+                assert_eq!(answer.status().as_u16(), 202, "{}", answer.text().await.unwrap());
+                return;
+            }
+        }
+        panic!("no gateway took the message");
     }
 
     pub async fn get(&self, node: usize, path: &str) -> Option<Answer> {
