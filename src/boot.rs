@@ -170,6 +170,7 @@ fn reach(settings: &RedisConfig) -> redis::Options {
         },
         nodes: settings.nodes.clone(),
         tls: settings.tls,
+        ca: settings.ca.clone(),
         user: settings.user.clone(),
         password: settings.password.clone(),
         database: settings.database,

@@ -41,6 +41,12 @@ pub const SECTION: Section = Section {
             doc: "Redis: a secret (\"env:NAME\", \"file:PATH\" or inline); replaces the url's.",
         },
         KeySpec {
+            name: "ca",
+            kind: Kind::Text,
+            default: "\"\"",
+            doc: "File of root certificates (PEM) that rediss:// trusts instead of the system's.",
+        },
+        KeySpec {
             name: "mode",
             kind: Kind::Word(&["single", "sentinel", "cluster"]),
             default: "\"single\"",
@@ -93,6 +99,8 @@ pub struct RedisConfig {
     pub password: Option<Secret>,
     /// Database number.
     pub database: i64,
+    /// Root certificates in PEM, instead of the system's.
+    pub ca: Option<Vec<u8>>,
     /// Key prefix.
     pub prefix: String,
 }
@@ -147,6 +155,7 @@ impl RedisConfig {
         if user.is_some() && password.is_none() && problems.len() == before {
             add(problems, "store.password", "the url names a user; a password is needed");
         }
+        let ca = ca(values, problems);
         let prefix = values.text(&SECTION, "prefix", problems);
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if prefix.is_empty() || prefix.len() > 64 || !prefix.chars().all(plain) {
@@ -157,7 +166,7 @@ impl RedisConfig {
             return None;
         }
         let tls = url.is_some_and(|url| url.scheme() == "rediss");
-        Some(Self { mode, nodes, tls, user, password, database: database.ok()?, prefix })
+        Some(Self { mode, nodes, tls, user, password, database: database.ok()?, ca, prefix })
     }
 }
 
@@ -173,6 +182,27 @@ fn mode(values: &Values, problems: &mut Problems) -> RedisMode {
             RedisMode::Sentinel(master)
         }
         _ => RedisMode::Single,
+    }
+}
+
+/// The certificates of the file, which must hold one at least.
+fn ca(values: &Values, problems: &mut Problems) -> Option<Vec<u8>> {
+    let path = values.text(&SECTION, "ca", problems);
+    if path.is_empty() {
+        return None;
+    }
+    match std::fs::read(&path) {
+        Ok(pem) if String::from_utf8_lossy(&pem).contains("-----BEGIN CERTIFICATE-----") => {
+            Some(pem)
+        }
+        Ok(_) => {
+            add(problems, "store.ca", "the file holds no certificate in PEM");
+            None
+        }
+        Err(error) => {
+            add(problems, "store.ca", format!("the file cannot be read: {}", error.kind()));
+            None
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Every route, once: the router, the `OpenAPI` document and the metrics read this table.
 use super::api::{
-    channels, inbound, media, notifications, operate, operations, opt_outs, preview, receipts,
-    sends, traces,
+    channels, inbound, media, notifications, operate, operations, opt_outs, overview, preview,
+    receipts, sends, traces,
 };
 use super::chat::{messages, page, stream};
 use super::pages::docs;
@@ -184,6 +184,13 @@ pub const ROUTES: &[Route] = &[
         access: Access::Key(Scope::Sends),
         summary: "What happened in one trace, oldest first.",
         handler: handler!(traces::show),
+        ..BASE
+    },
+    Route {
+        template: "/api/overview",
+        access: Access::Key(Scope::Sends),
+        summary: "The last 25 hours by channel.",
+        handler: handler!(overview::show),
         ..BASE
     },
     Route {

@@ -107,6 +107,7 @@ async fn run(outbox: Arc<Outbox>, channel: Arc<Channel>, running: Running) {
         let Some(channel) = current(&outbox, &name, &running) else { break };
         in_flight.adjust(channel.max_in_flight);
         let wanted = permits.len();
+        outbox.faults.at(Point::Looking);
         let claimed = claim(&outbox, &channel, wanted).await.unwrap_or_else(|error| {
             tracing::warn!(channel = %name, error = %error, "no work could be claimed");
             Claimed::default()

@@ -41,6 +41,8 @@ use tokio::sync::{Notify, Semaphore};
 pub enum Point {
     /// The send is recorded, the caller has no answer.
     Opened,
+    /// A dispatcher is about to look at its queue.
+    Looking,
     /// A lane is claimed, nothing begun.
     Claimed,
     /// The part is `sending` in the store, nothing written.

@@ -8,6 +8,7 @@ use super::Outbox;
 use crate::clock::Millis;
 use crate::inbox::notices::Notice;
 use crate::sends::SendRecord;
+use crate::sends::tally::{Counted, hour};
 use crate::store::{At, Beat, QueueName, SendIndex, StoreResult};
 use contract::{ChannelName, PartStatus};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +19,8 @@ use std::time::Duration;
 const EVERY: Duration = Duration::from_secs(5);
 /// Looks between two questions after the store's condition and the lanes' age.
 const SLOWLY: u32 = 6;
+/// Looks between two additions to the hours: ten seconds.
+const ADDING: u32 = 2;
 /// A node not seen for so long is not running.
 const ALIVE: Duration = Duration::from_secs(20);
 /// How long a node is remembered.
@@ -41,6 +44,15 @@ impl Outbox {
         }
         let labels = [("channel", record.channel.as_str()), ("status", record.status().as_str())];
         self.metrics.count("tidings_sends_total", &labels);
+        let (tally, now) = (&self.settler.tally, self.now());
+        if record.is_dead_letter() {
+            tally.note(&record.channel, Counted::Failed, now);
+        } else if record.status() != PartStatus::Cancelled {
+            tally.note(&record.channel, Counted::Accepted, now);
+            if record.status() != PartStatus::Accepted {
+                tally.note(&record.channel, Counted::Sent, now);
+            }
+        }
         if !record.is_dead_letter() {
             return;
         }
@@ -81,18 +93,22 @@ impl Outbox {
 pub async fn run(outbox: Arc<Outbox>) {
     let (mut fleet, mut round) = (Fleet::default(), 0u32);
     loop {
-        look(&outbox, &mut fleet, round.is_multiple_of(SLOWLY)).await;
+        let (adding, thoroughly) = (round.is_multiple_of(ADDING), round.is_multiple_of(SLOWLY));
+        look(&outbox, &mut fleet, adding, thoroughly).await;
         round = round.wrapping_add(1);
         tokio::time::sleep(EVERY).await;
     }
 }
 
-async fn look(outbox: &Outbox, fleet: &mut Fleet, thoroughly: bool) {
+async fn look(outbox: &Outbox, fleet: &mut Fleet, adding: bool, thoroughly: bool) {
     let mut found = Ok(());
     for channel in outbox.settler.endings.take() {
         found = found.and(sends_failing(outbox, &channel).await);
     }
     found = found.and(nodes(outbox, fleet).await);
+    if adding {
+        found = found.and(add_hours(outbox).await);
+    }
     if thoroughly {
         found = found.and(condition(outbox).await);
         found = found.and(queues(outbox).await);
@@ -100,6 +116,22 @@ async fn look(outbox: &Outbox, fleet: &mut Fleet, thoroughly: bool) {
     if let Err(error) = found {
         tracing::warn!(error = %error, "the gateway could not look after itself");
     }
+}
+
+/// Adds what was counted to the hours, and notes each channel's backlog.
+async fn add_hours(outbox: &Outbox) -> StoreResult<()> {
+    let mut counted = outbox.settler.tally.take();
+    let now = hour(outbox.now());
+    for channel in outbox.channels.iter() {
+        let backlog = outbox.store.depth(&channel.queue, At::Store).await?.items;
+        let counts = counted.remove(&(channel.name.clone(), now.clone())).unwrap_or_default();
+        outbox.store.add_hour(&channel.name, &now, &counts, Some(backlog)).await?;
+    }
+    // What was counted before the hour turned, or on a channel that is gone.
+    for ((channel, hour), counts) in counted {
+        outbox.store.add_hour(&channel, &hour, &counts, None).await?;
+    }
+    Ok(())
 }
 
 /// How many of these times, newest first, lie in the last five minutes, when that is too many.

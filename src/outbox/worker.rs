@@ -484,9 +484,10 @@ impl<'a> Work<'a> {
     }
 
     fn accepted_in(&self, record: &SendRecord, now: Millis) {
-        let seconds = record.created_at.until(now).as_secs_f64();
+        let took = record.created_at.until(now);
         let labels = [("channel", self.channel.name.as_str())];
-        self.outbox.metrics.seconds("tidings_accept_seconds", &labels, seconds);
+        self.outbox.metrics.seconds("tidings_accept_seconds", &labels, took.as_secs_f64());
+        self.outbox.settler.tally.latency(&self.channel.name, took, now);
     }
 
     fn metrics(&self, attempted: &Attempted, elapsed: Duration) {

@@ -4,7 +4,8 @@
 //! record and what follows out), [`operator`] what a person may do to a send, [`optout`] what is
 //! kept of who wants nothing, [`receipts`] what a receipt makes of a record, [`settle`] the ways
 //! receipts come home, [`log`] the moves and attempts kept beside it, [`view`] what callers see,
-//! [`endings`] where sends ended badly, [`retention`] how long what they leave is kept.
+//! [`endings`] where sends ended badly, [`retention`] how long what they leave is kept,
+//! [`tally`] counts of each hour.
 pub mod endings;
 pub mod ladder;
 pub mod log;
@@ -14,6 +15,7 @@ pub mod receipts;
 pub mod record;
 pub mod retention;
 pub mod settle;
+pub mod tally;
 pub mod view;
 
 pub use record::{PartRecord, SendRecord};

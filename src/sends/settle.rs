@@ -11,6 +11,7 @@ use super::log::LogChunk;
 use super::optout;
 use super::receipts::{Applied, Effect, Receipt, Written, apply};
 use super::record::{lane, provider_hash};
+use super::tally::{Counted, Tally};
 use crate::clock::{Clock, Millis};
 use crate::config::delivery::Retention;
 use crate::inbox::notices::{Notice, Notices};
@@ -19,7 +20,7 @@ use crate::store::{
     At, Commit, Dead, Hold, Noted, OptChange, ProviderRef, QueueName, Shelved, Store, StoreResult,
 };
 use bytes::Bytes;
-use contract::{ChannelName, SendId};
+use contract::{ChannelName, PartStatus, SendId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,6 +91,8 @@ pub struct Settler {
     retention: Retention,
     /// Channels on which sends ended badly.
     pub endings: Endings,
+    /// Counts of each hour.
+    pub tally: Tally,
     hours: Mutex<BTreeMap<ChannelName, Hour>>,
 }
 
@@ -104,7 +107,7 @@ impl Settler {
         retention: Retention,
     ) -> Self {
         let (endings, hours) = (Endings::default(), Mutex::default());
-        Self { store, clock, metrics, notices, retention, endings, hours }
+        Self { store, clock, metrics, notices, retention, endings, tally: Tally::default(), hours }
     }
 
     /// Settles the receipts of one request, or queues them: stored when it returns.
@@ -354,7 +357,19 @@ impl Settler {
             let labels = [("from", from.as_str()), ("event", "receipt")];
             self.metrics.count("tidings_ladder_refused_total", &labels);
         }
+        let now = self.clock.now();
+        if written.effect == Effect::Moved {
+            let counted = match record.status() {
+                PartStatus::Sent => Some(Counted::Sent),
+                PartStatus::Delivered => Some(Counted::Delivered),
+                _ => None,
+            };
+            if let Some(counted) = counted {
+                self.tally.note(&record.channel, counted, now);
+            }
+        }
         if record.is_dead_letter() && !was_dead {
+            self.tally.note(&record.channel, Counted::Failed, now);
             let code = record.fault.as_ref().map_or("none", |fault| fault.code.as_str());
             tracing::warn!(
                 send.id = %record.id, channel = %record.channel, fault = code,

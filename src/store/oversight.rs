@@ -2,6 +2,8 @@
 use super::steps::{At, StoreResult};
 use crate::clock::Millis;
 use async_trait::async_trait;
+use contract::ChannelName;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A node that was seen.
@@ -24,6 +26,12 @@ pub struct Condition {
     pub memory: Option<f64>,
 }
 
+/// Counts of one hour by name; `backlog` is the last that was seen.
+pub type HourCounts = BTreeMap<String, u64>;
+
+/// How long an hour's counts are kept after they were last added to.
+pub const HOURS_FOR: Duration = Duration::from_secs(26 * 3600);
+
 /// Steps that watch over the gateway.
 #[async_trait]
 pub trait Oversight {
@@ -41,6 +49,21 @@ pub trait Oversight {
     /// Notes that a node is alive and what it says; forgets nodes not seen for `keep`. Gives every
     /// node there is, by id.
     async fn beat(&self, node: &str, says: &str, keep: Duration, at: At) -> StoreResult<Vec<Beat>>;
+
+    /// Adds counts to an hour (`yyyymmddhh`) of a channel, and notes its backlog.
+    async fn add_hour(
+        &self,
+        channel: &ChannelName,
+        hour: &str,
+        counts: &HourCounts,
+        backlog: Option<u64>,
+    ) -> StoreResult<()>;
+
+    /// The counts of these hours, in the order asked.
+    async fn hours(&self, channel: &ChannelName, hours: &[String]) -> StoreResult<Vec<HourCounts>>;
+
+    /// Dead letters of a channel.
+    async fn dead_letters(&self, channel: &ChannelName) -> StoreResult<u64>;
 
     /// How the server is doing.
     async fn condition(&self) -> StoreResult<Condition>;

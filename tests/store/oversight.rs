@@ -6,13 +6,14 @@ use tidings::ids::{Ids, SystemRandom};
 use tidings::inbox::notices::{Kind, Notice, Notices};
 use tidings::metrics::Metrics;
 use tidings::store::model::Model;
-use tidings::store::{At, Beat, Inbox, Scope};
+use tidings::store::{At, Beat, Commit, Dead, HourCounts, Inbox, Scope};
 
 crate::contract!(
     nt_51_of_many_occurrences_one_is_told_in_a_while_with_the_count,
     nt_51_of_many_nodes_one_tells,
     d_64_nodes_are_known_by_what_they_last_said_until_they_are_forgotten,
     d_61_a_store_says_how_it_does,
+    d_80_an_hours_counts_add_up_and_dead_letters_are_counted,
 );
 
 async fn nt_51_of_many_occurrences_one_is_told_in_a_while_with_the_count(case: Case) {
@@ -58,6 +59,28 @@ async fn d_64_nodes_are_known_by_what_they_last_said_until_they_are_forgotten(ca
     let changed = vec![beat("a", "two ", 5), beat("b", "three", 59_999)];
     assert_eq!(note("b", "three", 59_999).await, Ok(changed));
     assert_eq!(note("b", "three", 60_005).await, Ok(vec![beat("b", "three", 60_005)]));
+}
+
+async fn d_80_an_hours_counts_add_up_and_dead_letters_are_counted(case: Case) {
+    let counts = |pairs: &[(&str, u64)]| -> HourCounts {
+        pairs.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect()
+    };
+    let (store, channel) = (&case.store, channel());
+    let first = counts(&[("accepted", 2), ("lat:3", 2)]);
+    store.add_hour(&channel, "2026113000", &first, Some(9)).await.unwrap();
+    let second = counts(&[("accepted", 1), ("failed", 1)]);
+    store.add_hour(&channel, "2026113000", &second, None).await.unwrap();
+    store.add_hour(&channel, "2026113001", &HourCounts::new(), Some(4)).await.unwrap();
+    let asked = ["2026113001", "2026113000", "2026112923"].map(str::to_owned);
+    let all = [("accepted", 3), ("backlog", 9), ("failed", 1), ("lat:3", 2)];
+    let expected = vec![counts(&[("backlog", 4)]), counts(&all), HourCounts::new()];
+    assert_eq!(store.hours(&channel, &asked).await, Ok(expected));
+
+    case.open(crate::case::sent(1, "r"), at(0)).await;
+    assert_eq!(store.dead_letters(&channel).await, Ok(0));
+    let failed = Commit { dead: Dead::Since(time(1)), ..crate::case::commit(1, 1, "failed") };
+    store.commit(failed, at(1)).await.unwrap();
+    assert_eq!(store.dead_letters(&channel).await, Ok(1));
 }
 
 async fn d_61_a_store_says_how_it_does(case: Case) {

@@ -138,6 +138,8 @@ async fn full_walk(case: &Case) {
     store.media_keep(&[media(1)], time(200), at(0)).await.unwrap();
     let trace = tidings::store::TraceRef { trace: "0".repeat(32), keep: seconds(60) };
     store.note_trace(&trace, "msg_1", at(0)).await.unwrap();
+    let counts = [("sent".to_owned(), 2)].into();
+    store.add_hour(&crate::case::channel(), "2026113000", &counts, Some(1)).await.unwrap();
     store.announce("poison", "telegram", seconds(60), at(0)).await.unwrap();
     store.beat("node", "says", seconds(60), at(0)).await.unwrap();
     let (telegram, early) = (crate::case::channel(), seconds(60));
@@ -168,6 +170,7 @@ async fn d_62_all_keys_of_a_full_walk_hash_to_one_slot() {
         "active",
         "dead",
         "exc",
+        "hour",
         "idem",
         "idem_exp",
         "idx",
@@ -421,4 +424,103 @@ async fn a_failover_under_load_is_healed_from() {
         assert!(store.record(&snd(number)).await.unwrap().is_some(), "{number}");
     }
     assert_eq!(watched.sentinels.len(), 3);
+}
+
+fn pem(kind: &str, der: &[u8]) -> String {
+    use base64::Engine;
+    let text = base64::engine::general_purpose::STANDARD.encode(der);
+    let lines: Vec<&str> =
+        text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+    format!("-----BEGIN {kind}-----\n{}\n-----END {kind}-----\n", lines.join("\n"))
+}
+
+/// A certificate authority nobody else knows, and a server with a certificate of it.
+fn over_tls(folder: &std::path::Path) -> (Server, u16, Vec<u8>) {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut authority = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let root = authority.self_signed(&key).unwrap();
+    let issuer = rcgen::Issuer::from_params(&authority, &key);
+    let own = rcgen::KeyPair::generate().unwrap();
+    let names = vec!["127.0.0.1".to_owned()];
+    let params = rcgen::CertificateParams::new(names).unwrap();
+    let certificate = params.signed_by(&own, &issuer).unwrap();
+    let file = |name: &str, text: String| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let ca = pem("CERTIFICATE", root.der());
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let settings = format!(
+        "tls-port {port}\ntls-auth-clients no\ntls-cert-file {}\ntls-key-file {}\n\
+         tls-ca-cert-file {}",
+        file("cert.pem", pem("CERTIFICATE", certificate.der())),
+        file("key.pem", pem("PRIVATE KEY", &own.serialize_der())),
+        file("ca.pem", ca.clone()),
+    );
+    (Server::redis(&settings), port, ca.into_bytes())
+}
+
+/// A private authority is given by its file; without it the server is not believed.
+#[tokio::test]
+async fn rediss_trusts_the_authority_it_is_given_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, port, ca) = over_tls(folder.path());
+    let trusting = Options { tls: true, ca: Some(ca), ..to(port) };
+    let case = open(trusting.clone()).await;
+    let mut signals = case.store.signals();
+    case.open(sent(1, "r"), at(0)).await;
+    assert_eq!(case.claim(&out(), 1, at(0)).await.leases.len(), 1);
+    let heard = tokio::time::timeout(Duration::from_secs(5), signals.recv()).await;
+    assert_eq!(heard.unwrap().unwrap(), Signal::Queue(out()), "the listener uses TLS too");
+    let distrusting = Options { tls: true, ca: None, ..to(port) };
+    assert!(refusal(distrusting).await.contains("cannot be reached"));
+    let plain = refusal(Options { ..to(port) }).await;
+    assert!(plain.contains("cannot be reached") || plain.contains("does not answer"), "{plain}");
+    drop(server);
+}
+
+/// Work that goes on while everything is wiped: new sends go through within two seconds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn d_15_a_flush_under_load_heals_within_two_seconds() {
+    let server = Server::redis("");
+    let case = open(to(server.port)).await;
+    let (stop, done) = (Arc::new(AtomicU32::new(0)), Arc::new(AtomicU32::new(0)));
+    let load: Vec<_> = (0..8u128)
+        .map(|worker| {
+            let (store, stop, done) = (case.store.clone(), stop.clone(), done.clone());
+            tokio::spawn(async move {
+                let mut number = 1_000_000 * (worker + 1);
+                while stop.load(Ordering::SeqCst) == 0 {
+                    number += 1;
+                    // Each step may meet a store that has just forgotten what came before.
+                    let recipient = format!("r{}", number % 50);
+                    store.open(sent(number, &recipient), At::Store).await.unwrap();
+                    let claimed = store.claim(&out(), tokens(4), LEASE, None, At::Store).await;
+                    for lease in claimed.unwrap().leases {
+                        if store.ack(&lease.hold, At::Store).await.unwrap() == Held::Done {
+                            done.fetch_add(1, Ordering::SeqCst);
+                        }
+                    }
+                }
+            })
+        })
+        .collect();
+    for _ in 0..5 {
+        tokio::time::sleep(Duration::from_millis(150)).await;
+        assert!(server.cli(&["FLUSHALL"]).contains("OK"));
+        let (flushed, before) = (Instant::now(), done.load(Ordering::SeqCst));
+        while done.load(Ordering::SeqCst) < before + 50 {
+            assert!(flushed.elapsed() < Duration::from_secs(2), "no work since the flush");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+    stop.store(1, Ordering::SeqCst);
+    for worker in load {
+        worker.await.unwrap();
+    }
+    let case_depth = case.store.depth(&out(), At::Store).await.unwrap();
+    let lanes = case_depth.ready + case_depth.delayed + case_depth.leased;
+    assert!(lanes <= 50, "{case_depth:?}");
 }

@@ -12,6 +12,7 @@ mod operator;
 mod opting;
 mod owned;
 mod pacing;
+mod readiness;
 mod receipts;
 mod refusals;
 mod traces;

@@ -6,6 +6,7 @@ pub mod notifications;
 pub mod operate;
 pub mod operations;
 pub mod opt_outs;
+pub mod overview;
 pub mod preview;
 pub mod receipts;
 pub mod sends;

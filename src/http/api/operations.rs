@@ -4,7 +4,7 @@ use crate::http::query::Query;
 use crate::http::reply;
 use crate::http::router::Call;
 use crate::problem::Refused;
-use crate::store::At;
+use crate::store::{At, QueueName};
 use actix_web::HttpResponse;
 use actix_web::http::header;
 use serde_json::{Value, json};
@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// A look at the queue may be this old.
 const LOOK_AGE: Duration = Duration::from_secs(5);
+/// A webhook event may wait this long.
+const HOOK_AGE: Duration = Duration::from_secs(10);
 /// The store must answer within this.
 const PING: Duration = Duration::from_secs(1);
 
@@ -46,14 +48,33 @@ pub async fn readyz(call: Call) -> Result<HttpResponse, Refused> {
     ready &= check(
         "claiming",
         claiming,
-        if busy { "every worker is busy".to_owned() } else { "looks at its queues".to_owned() },
+        match (busy, claiming) {
+            (true, _) => "every worker is busy".to_owned(),
+            (false, true) => "looks at its queues".to_owned(),
+            (false, false) => format!("no queue was looked at for {} s", since.as_secs()),
+        },
     );
     let (lanes_ok, detail) = lanes(&call).await;
     ready &= check("lanes", lanes_ok, detail);
+    let (hooks_ok, detail) = hooks(&call).await;
+    ready &= check("hooks", hooks_ok, detail);
     let draining = app.outbox.is_draining();
     ready &= check("draining", !draining, if draining { "stopping" } else { "no" }.to_owned());
     let status = if ready { 200 } else { 503 };
     Ok(reply::value(status, &json!({ "ready": ready, "checks": checks })))
+}
+
+/// Webhook events are settled in moments: an old one means that nobody works them.
+async fn hooks(call: &Call) -> (bool, String) {
+    let app = &call.app;
+    let Ok(depth) = app.store.depth(&QueueName::hook(), At::Store).await else {
+        return (false, "the queue of webhook events cannot be read".to_owned());
+    };
+    let age = depth.oldest_ready.map_or(Duration::ZERO, |at| at.until(app.clock.now()));
+    if age > HOOK_AGE {
+        return (false, format!("the oldest webhook event waits {} s", age.as_secs()));
+    }
+    (true, format!("none older than {} s", HOOK_AGE.as_secs()))
 }
 
 async fn lanes(call: &Call) -> (bool, String) {
@@ -92,6 +113,9 @@ pub async fn metrics(call: Call) -> Result<HttpResponse, Refused> {
         app.metrics.gauge("tidings_queue_oldest_seconds", &labels, oldest.as_secs_f64());
         let parked = app.store.parked(&channel.name).await?.is_some();
         let labels = [("channel", channel.name.as_str())];
+        #[allow(clippy::cast_precision_loss)] // as above
+        let dead = app.store.dead_letters(&channel.name).await? as f64;
+        app.metrics.gauge("tidings_dead_letters", &labels, dead);
         app.metrics.gauge("tidings_channel_parked", &labels, f64::from(u8::from(parked)));
     }
     #[allow(clippy::cast_precision_loss)] // as above

@@ -4,8 +4,8 @@ use super::super::records::{Commit, Committed, ProviderRef};
 use super::super::steps::{At, Hold, StoreResult};
 use super::Embedded;
 use super::lapse;
-use super::records::{provider_key, write};
-use super::rows::{Fields, channel_prefix, corrupt, joined, send_key, visitor_key};
+use super::records::write;
+use super::rows::{Fields, channel_prefix, corrupt, joined, visitor_key};
 use super::step::Step;
 use super::tables::{Look, TableId};
 use super::transcript::{self, TranscriptRow, of, place, place_in};
@@ -122,9 +122,7 @@ impl Chat for Embedded {
                 }
             }
             transcript::append(step, &append, now)?;
-            let key = provider_key(&commit.channel, &provider.hash);
-            let value = joined(&[&send_key(&commit.id), &provider.part.to_be_bytes()]);
-            step.put(TableId::Provider, key, value);
+            super::receipts::index(step, &commit, &provider, now)?;
             if let Some(hold) = last
                 && let Some(held) = step.lanes().held(&hold)
             {

@@ -20,6 +20,7 @@ const TABLES: &[TableId] = &[
     TableId::Inbound,
     TableId::Thread,
     TableId::Trace,
+    TableId::Hour,
 ];
 
 fn index_key(table: TableId, deadline: Millis, key: &[u8]) -> Vec<u8> {

@@ -1,10 +1,12 @@
 //! Notices and nodes: a row each.
-use super::super::oversight::{Beat, Condition, Oversight};
+use super::super::oversight::{Beat, Condition, HOURS_FOR, HourCounts, Oversight};
 use super::super::steps::{At, StoreResult};
 use super::Embedded;
-use super::rows::{Fields, corrupt, joined, time};
+use super::lapse;
+use super::rows::{Fields, channel_prefix, corrupt, joined, time};
 use super::tables::{Look, TableId};
 use async_trait::async_trait;
+use contract::ChannelName;
 use std::time::Duration;
 
 #[async_trait]
@@ -74,8 +76,57 @@ impl Oversight for Embedded {
         .await
     }
 
+    async fn add_hour(
+        &self,
+        channel: &ChannelName,
+        hour: &str,
+        counts: &HourCounts,
+        backlog: Option<u64>,
+    ) -> StoreResult<()> {
+        let (key, counts) = (hour_key(channel, hour), counts.clone());
+        self.sweep_step(move |step| {
+            let mut held = hour_row(step, &key)?;
+            for (name, count) in counts {
+                *held.entry(name).or_default() += count;
+            }
+            if let Some(backlog) = backlog {
+                held.insert("backlog".to_owned(), backlog);
+            }
+            let row = rmp_serde::to_vec(&held).map_err(|error| corrupt(&error.to_string()))?;
+            let until = step.now(At::Store).plus(HOURS_FOR);
+            lapse::put(step, TableId::Hour, &key, until, &row)
+        })
+        .await
+    }
+
+    async fn hours(&self, channel: &ChannelName, hours: &[String]) -> StoreResult<Vec<HourCounts>> {
+        let look = self.look()?;
+        hours.iter().map(|hour| hour_row(&look, &hour_key(channel, hour))).collect()
+    }
+
+    async fn dead_letters(&self, channel: &ChannelName) -> StoreResult<u64> {
+        let look = self.look()?;
+        let mut count = 0;
+        for row in look.beginning(TableId::Dead, &channel_prefix(channel))? {
+            row?;
+            count += 1;
+        }
+        Ok(count)
+    }
+
     async fn condition(&self) -> StoreResult<Condition> {
         // Every answer was given after a flush.
         Ok(Condition { durable: true, memory: None })
     }
+}
+
+fn hour_key(channel: &ChannelName, hour: &str) -> Vec<u8> {
+    joined(&[&channel_prefix(channel), hour.as_bytes()])
+}
+
+fn hour_row(look: &impl Look, key: &[u8]) -> StoreResult<HourCounts> {
+    let Some(row) = look.get(TableId::Hour, key)? else { return Ok(HourCounts::new()) };
+    let mut fields = Fields(row.value());
+    fields.time()?;
+    rmp_serde::from_slice(fields.rest()).map_err(|error| corrupt(&error.to_string()))
 }

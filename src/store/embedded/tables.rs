@@ -100,6 +100,8 @@ tables! {
     Orphan = "orphans",
     /// Trace → deadline, ids.
     Trace = "trc",
+    /// Channel, hour → deadline, counts.
+    Hour = "hour",
     /// Kind, scope of a notice → when it may be told again, occurrences untold.
     Notice = "ntc",
     /// Node → when it was seen, what it says.

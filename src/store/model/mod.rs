@@ -15,6 +15,7 @@ mod records;
 mod traces;
 
 use super::optouts::OptRow;
+use super::oversight::HourCounts;
 use super::pace::Parked;
 use super::records::{Keep, SendIndex};
 use super::steps::{At, Kept, Lane, MediaRow, Poison, QueueName, Signal};
@@ -87,6 +88,7 @@ struct State {
     shelves: BTreeMap<(ChannelName, String), Shelf>,
     orphans: Vec<(Millis, ChannelName, Bytes)>,
     traces: BTreeMap<String, (Millis, Vec<String>)>,
+    hours: BTreeMap<(ChannelName, String), HourCounts>,
 }
 
 /// A stored notification.

@@ -1,8 +1,10 @@
 //! Notices and nodes.
-use super::super::oversight::{Beat, Condition, Oversight};
+use super::super::oversight::{Beat, Condition, HourCounts, Oversight};
+use super::super::records::SendIndex;
 use super::super::steps::{At, StoreResult};
 use super::Model;
 use async_trait::async_trait;
+use contract::ChannelName;
 use std::time::Duration;
 
 #[async_trait]
@@ -39,6 +41,36 @@ impl Oversight for Model {
             seen: *seen,
         };
         Ok(state.nodes.iter().map(beat).collect())
+    }
+
+    async fn add_hour(
+        &self,
+        channel: &ChannelName,
+        hour: &str,
+        counts: &HourCounts,
+        backlog: Option<u64>,
+    ) -> StoreResult<()> {
+        let mut state = self.state();
+        let held = state.hours.entry((channel.clone(), hour.to_owned())).or_default();
+        for (name, count) in counts {
+            *held.entry(name.clone()).or_default() += count;
+        }
+        if let Some(backlog) = backlog {
+            held.insert("backlog".to_owned(), backlog);
+        }
+        Ok(())
+    }
+
+    async fn hours(&self, channel: &ChannelName, hours: &[String]) -> StoreResult<Vec<HourCounts>> {
+        let state = self.state();
+        let of = |hour: &String| state.hours.get(&(channel.clone(), hour.clone())).cloned();
+        Ok(hours.iter().map(|hour| of(hour).unwrap_or_default()).collect())
+    }
+
+    async fn dead_letters(&self, channel: &ChannelName) -> StoreResult<u64> {
+        let state = self.state();
+        let dead = state.indexes.get(&SendIndex::Dead(channel.clone()));
+        Ok(dead.map_or(0, |dead| dead.len() as u64))
     }
 
     async fn condition(&self) -> StoreResult<Condition> {

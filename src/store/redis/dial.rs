@@ -5,8 +5,9 @@ use redis::cluster::ClusterClient;
 use redis::cluster_async::ClusterConnection;
 use redis::sentinel::{SentinelClient, SentinelClientBuilder, SentinelServerType};
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ErrorKind, IntoConnectionInfo, Pipeline,
-    ProtocolVersion, RedisConnectionInfo, RedisError, RedisFuture, RedisResult, TlsMode, Value,
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind,
+    IntoConnectionInfo, Pipeline, ProtocolVersion, RedisConnectionInfo, RedisError, RedisFuture,
+    RedisResult, TlsCertificates, TlsMode, Value,
 };
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -34,6 +35,8 @@ pub struct Options {
     pub nodes: Vec<(String, u16)>,
     /// Over TLS.
     pub tls: bool,
+    /// Root certificates in PEM that are trusted instead of the system's.
+    pub ca: Option<Vec<u8>>,
     /// User, if not the default one.
     pub user: Option<String>,
     /// Password.
@@ -52,6 +55,7 @@ impl Options {
             mode: Mode::Single,
             nodes: vec![(host.to_owned(), port)],
             tls: false,
+            ca: None,
             user: None,
             password: None,
             database: 0,
@@ -77,6 +81,19 @@ impl Options {
             }
         } else {
             ConnectionAddr::Tcp(host.clone(), *port)
+        }
+    }
+
+    fn certificates(&self) -> Option<TlsCertificates> {
+        let root = self.ca.clone()?;
+        Some(TlsCertificates { client_tls: None, root_cert: Some(root) })
+    }
+
+    /// A client of one server.
+    fn client(&self, way: ConnectionInfo) -> RedisResult<Client> {
+        match self.certificates().filter(|_| self.tls) {
+            Some(certificates) => Client::build_with_tls(way, certificates),
+            None => Client::open(way),
         }
     }
 
@@ -150,7 +167,7 @@ impl Dial {
                 let first = addresses.into_iter().next().ok_or_else(no_address)?;
                 let login = options.login();
                 let way = first.into_connection_info()?.set_redis_settings(login);
-                Kind::Single(Box::new(Client::open(way)?))
+                Kind::Single(Box::new(options.client(way)?))
             }
             Mode::Sentinel(master) => {
                 Kind::Sentinel(Box::new(Mutex::new(sentinels(&options, addresses, master)?)))
@@ -163,10 +180,13 @@ impl Dial {
                         Ok(node.into_connection_info()?.set_redis_settings(options.login()))
                     })
                     .collect::<RedisResult<Vec<_>>>()?;
-                let builder = ClusterClient::builder(nodes)
+                let mut builder = ClusterClient::builder(nodes)
                     .connection_timeout(PATIENCE)
                     .response_timeout(PATIENCE)
                     .retries(1);
+                if let Some(certificates) = options.certificates() {
+                    builder = builder.certs(certificates);
+                }
                 Kind::Cluster(Box::new(builder.build()?))
             }
         };
@@ -204,7 +224,8 @@ impl Dial {
                 let mut last = no_address();
                 for node in &self.options.nodes {
                     let way = self.options.address(node).into_connection_info()?;
-                    let client = Client::open(way.set_redis_settings(self.options.login()))?;
+                    let way = way.set_redis_settings(self.options.login());
+                    let client = self.options.client(way)?;
                     match patient(client.get_async_pubsub()).await {
                         Ok(listening) => return Ok(listening),
                         Err(error) => last = error,
@@ -244,6 +265,11 @@ fn sentinels(
         builder = builder
             .set_client_to_redis_tls_mode(TlsMode::Secure)
             .set_client_to_sentinel_tls_mode(TlsMode::Secure);
+        if let Some(certificates) = options.certificates() {
+            builder = builder
+                .set_client_to_redis_certificates(certificates.clone())
+                .set_client_to_sentinel_certificates(certificates);
+        }
     }
     builder.build()
 }

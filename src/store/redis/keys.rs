@@ -140,6 +140,11 @@ impl Keys {
         self.key(&format!("trc:{trace}"))
     }
 
+    /// An hour's counts.
+    pub(super) fn hour(&self, channel: &ChannelName, hour: &str) -> String {
+        self.key(&format!("hour:{channel}:{hour}"))
+    }
+
     /// The limiter of a notice.
     pub(super) fn notice(&self, kind: &str, scope: &str) -> String {
         self.key(&format!("ntc:{kind}:{scope}"))

@@ -1,14 +1,16 @@
 //! Notices and nodes, and what the server says about itself.
-use super::super::oversight::{Beat, Condition, Oversight};
+use super::super::oversight::{Beat, Condition, HOURS_FOR, HourCounts, Oversight};
+use super::super::records::SendIndex;
 use super::super::steps::{At, StoreResult};
 use super::Redis;
 use super::keys::Fixed;
 use super::link::Call;
-use super::reply::{number, odd, scored, text};
+use super::reply::{count, list, number, odd, scored, text};
 use super::scripts::Step;
 use super::start::field;
 use crate::clock::Millis;
 use async_trait::async_trait;
+use contract::ChannelName;
 use std::time::Duration;
 
 #[async_trait]
@@ -39,6 +41,45 @@ impl Oversight for Redis {
         }
         beats.sort_by(|a, b| a.node.cmp(&b.node));
         Ok(beats)
+    }
+
+    async fn add_hour(
+        &self,
+        channel: &ChannelName,
+        hour: &str,
+        counts: &HourCounts,
+        backlog: Option<u64>,
+    ) -> StoreResult<()> {
+        let mut call = Call::new(Step::AddHour, [self.link.keys.hour(channel, hour)])
+            .number(HOURS_FOR.as_millis())
+            .arg(backlog.map(|backlog| backlog.to_string()).unwrap_or_default());
+        for (name, count) in counts {
+            call = call.arg(name).number(count);
+        }
+        self.link.run(call, At::Store).await.map(|_| ())
+    }
+
+    async fn hours(&self, channel: &ChannelName, hours: &[String]) -> StoreResult<Vec<HourCounts>> {
+        let mut commands = redis::pipe();
+        for hour in hours {
+            commands.cmd("HGETALL").arg(self.link.keys.hour(channel, hour));
+        }
+        let mut found = Vec::with_capacity(hours.len());
+        for row in list(self.link.commands(&commands).await?)? {
+            let mut fields = list(row)?.into_iter();
+            let mut counts = HourCounts::new();
+            while let (Some(name), Some(held)) = (fields.next(), fields.next()) {
+                counts.insert(text(name)?, count(held)?);
+            }
+            found.push(counts);
+        }
+        Ok(found)
+    }
+
+    async fn dead_letters(&self, channel: &ChannelName) -> StoreResult<u64> {
+        let mut command = redis::cmd("ZCARD");
+        command.arg(self.link.keys.index(&SendIndex::Dead(channel.clone())));
+        count(self.link.command(&command).await?)
     }
 
     async fn condition(&self) -> StoreResult<Condition> {

@@ -89,6 +89,7 @@ scripts! {
     Overdue "overdue" [];
     NoteTrace "note_trace" [TRACE];
     Trace "trace" [TRACE];
+    AddHour "add_hour" [];
     Announce "announce" [];
     Beat "beat" [];
     Condition "condition" [];
