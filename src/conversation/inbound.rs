@@ -1,6 +1,6 @@
 //! An inbound message in its normal form, and how it is stored.
 //!
-//! Stored: `1\n` (format version) and MessagePack with field names, so that a later version may add
+//! Stored: `1\n` (format version) and `MessagePack` with field names, so that a later version may add
 //! fields.
 use crate::clock::Millis;
 use bytes::Bytes;

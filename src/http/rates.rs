@@ -105,10 +105,9 @@ impl Rates {
 
     /// Forgets buckets that are full again: without it memory grows with addresses.
     pub fn forget_idle(&self) {
-        for addresses in [&self.address, &self.visits, &self.posts, &self.streams] {
-            if let Some(addresses) = addresses {
-                addresses.retain_recent();
-            }
+        let all = [&self.address, &self.visits, &self.posts, &self.streams];
+        for addresses in all.into_iter().flatten() {
+            addresses.retain_recent();
         }
         if let Some(key) = &self.key {
             key.retain_recent();

@@ -274,7 +274,7 @@ mod tests {
     }
 
     fn orphaned(names: &[&str]) -> BTreeSet<ChannelName> {
-        names.iter().map(|name| ChannelName::parse(*name).unwrap()).collect()
+        names.iter().map(|name| ChannelName::parse(name).unwrap()).collect()
     }
 
     #[test]

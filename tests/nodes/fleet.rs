@@ -104,11 +104,23 @@ impl Fleet {
 
     /// One gateway more.
     pub fn add(&mut self) {
+        let settings = self.settings();
+        self.serve(settings.iter().flat_map(|setting| ["--set", setting]));
+    }
+
+    /// One gateway more, whose configuration is a file of these lines.
+    pub fn add_from_file(&mut self, lines: &[String]) {
+        let file = self.folder.path().join(format!("config{}.toml", self.nodes.len()));
+        std::fs::write(&file, lines.join("\n")).unwrap();
+        self.serve(["--config", file.to_str().unwrap()]);
+    }
+
+    fn serve<'a>(&mut self, arguments: impl IntoIterator<Item = &'a str>) {
         let number = self.nodes.len();
         let mut child = tidings()
             .args(["serve", "--listen", "127.0.0.1:0", "--data-dir"])
             .arg(self.folder.path().join(format!("node{number}")))
-            .args(self.settings().iter().flat_map(|setting| ["--set", setting]))
+            .args(arguments)
             .env("TIDINGS_LOG", "error")
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -121,7 +133,8 @@ impl Fleet {
         self.nodes.push(Node { child, url: url.expect("the gateway starts") });
     }
 
-    fn settings(&self) -> Vec<String> {
+    /// What every gateway is told, a line of TOML each.
+    pub fn settings(&self) -> Vec<String> {
         let vendors = format!("http://{}/telegram", self.vendors.address);
         vec![
             "store.kind='redis'".to_owned(),

@@ -4,7 +4,7 @@ use crate::server::Server;
 use futures_util::StreamExt;
 use std::time::{Duration, Instant};
 
-/// Stopped for some seconds under load: 503 with `Retry-After`, ready again by itself, and every
+/// Stopped for ten seconds under load: 503 with `Retry-After`, ready again by itself, and every
 /// notification that was told as accepted arrives once.
 #[tokio::test(flavor = "multi_thread")]
 async fn d_63_a_stopped_redis_is_answered_with_503_and_healed_from() {
@@ -12,10 +12,10 @@ async fn d_63_a_stopped_redis_is_answered_with_503_and_healed_from() {
     let stop = async {
         tokio::time::sleep(Duration::from_millis(500)).await;
         fleet.redis.signal("-STOP");
-        tokio::time::sleep(Duration::from_secs(5)).await;
+        tokio::time::sleep(Duration::from_secs(10)).await;
         fleet.redis.signal("-CONT");
     };
-    let until = Instant::now() + Duration::from_secs(8);
+    let until = Instant::now() + Duration::from_secs(13);
     let callers = futures_util::stream::iter(0..8).map(|caller| {
         let fleet = &fleet;
         async move {
@@ -75,6 +75,25 @@ async fn d_15_a_flushed_redis_takes_new_work_at_once() {
     assert_eq!(status, "sent");
     assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
     assert_eq!(fleet.get(0, "/readyz").await.unwrap().status, 200);
+}
+
+/// From the embedded store to Redis by `[store]` alone: every other line of the file stays.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_configuration_moves_from_the_embedded_store_to_redis() {
+    let mut fleet = Fleet::start(0).await;
+    let (store, rest): (Vec<String>, Vec<String>) =
+        fleet.settings().into_iter().partition(|line| line.starts_with("store."));
+    fleet.add_from_file(&rest);
+    fleet.add_from_file(&[store, rest].concat());
+    for node in 0..2 {
+        let text = format!("over node {node}");
+        let answer = fleet.notify(node, &text, "1000", &text).await.unwrap();
+        assert_eq!(answer.status, 202, "{}", answer.json);
+        let send = answer.json["send"]["id"].as_str().unwrap().to_owned();
+        assert_eq!(fleet.settled(node, &send).await, "sent");
+    }
+    let keys = fleet.redis.cli(&["KEYS", "{tidings}:snd:*"]);
+    assert_eq!(keys.lines().filter(|line| !line.is_empty()).count(), 1, "the second alone: {keys}");
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Receipts no send was found for.
+use crate::clock::Millis;
 use crate::http::query::{Query, bad_cursor};
 use crate::http::reply;
 use crate::http::router::Call;
@@ -61,6 +62,6 @@ fn line(row: &Unmatched) -> Value {
         "channel": row.channel,
         "provider_message_id": receipt.and_then(|r| r.provider_message_id.clone()),
         "raw": receipt.map(|r| r.raw.clone()),
-        "vendor_at": receipt.and_then(|r| r.vendor_at).map(|at| at.rfc3339()),
+        "vendor_at": receipt.and_then(|r| r.vendor_at).map(Millis::rfc3339),
     })
 }
