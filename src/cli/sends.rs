@@ -4,7 +4,7 @@ use super::table::{self, bold, safe, status};
 use super::{DONE, USAGE};
 use crate::clock::{Clock, Millis, SystemClock};
 use crate::config::units;
-use crate::sends::view::explain;
+use crate::sends::explain::explain;
 use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -187,9 +187,9 @@ fn row(send: &Value) -> Vec<String> {
 fn show(send: &Value) {
     let word = send["status"].as_str().unwrap_or_default();
     println!("{} {} {}", bold(&text(&send["id"])), text(&send["channel"]), status(word));
-    let fault = send["fault"]["class"].as_str().zip(send["fault"]["detail"].as_str());
-    let expires = send["expires_at"].as_str().unwrap_or_default();
-    println!("{}", explain(word, fault, send["next_at"].as_str(), expires));
+    for line in explain(send) {
+        println!("{}", safe(&line, 600));
+    }
     println!("notification {}  to {}", text(&send["notification"]), text(&send["recipient"]));
     println!("trace {}  tries {}  cycle {}", text(&send["trace_id"]), send["tries"], send["cycle"]);
     for part in send["parts"].as_array().into_iter().flatten() {

@@ -4,7 +4,7 @@
 //! [`worker`] per lane. A worker walks a send's parts: render, [`prepare`], begin (in the store
 //! before a byte is written), [`exchange`], note the part at once, decide. [`leases`] keeps claimed
 //! lanes held, [`pace`] waits for pacing lanes, [`parking`] stops an account that cannot send,
-//! [`janitor`] ends what nobody works on, [`waiting`] wakes callers that wait,
+//! [`janitor`] ends what nobody works on, [`waiting`] wakes callers that wait, [`whereabouts`] says what a send waits for,
 //! [`operate`] cancels and tries again, [`watch`] looks for what operators should hear of, and [`open`] is the step that put the send
 //! there.
 //!
@@ -22,6 +22,7 @@ pub mod prepare;
 pub mod probes;
 pub mod waiting;
 pub mod watch;
+pub mod whereabouts;
 pub mod worker;
 
 use crate::clock::Clock;

@@ -4,9 +4,10 @@
 //! record and what follows out), [`operator`] what a person may do to a send, [`optout`] what is
 //! kept of who wants nothing, [`receipts`] what a receipt makes of a record, [`settle`] the ways
 //! receipts come home, [`log`] the moves and attempts kept beside it, [`view`] what callers see,
-//! [`endings`] where sends ended badly, [`retention`] how long what they leave is kept,
-//! [`tally`] counts of each hour.
+//! [`explain`] that in words, [`endings`] where sends ended badly, [`retention`] how long what they
+//! leave is kept, [`tally`] counts of each hour.
 pub mod endings;
+pub mod explain;
 pub mod ladder;
 pub mod log;
 pub mod operator;

@@ -107,6 +107,8 @@ pub struct Beside<'a> {
     pub content: Value,
     /// The caller's pairs; null once trimmed.
     pub metadata: Value,
+    /// What it waits for; null when it is final.
+    pub waiting: Value,
 }
 
 /// `GET /api/sends/{id}`.
@@ -152,6 +154,7 @@ pub fn whole(record: &SendRecord, beside: &Beside<'_>) -> Value {
         "fault": record.fault.as_ref().map(fault),
         "tries": record.tries,
         "next_at": time(record.next_at),
+        "waiting": beside.waiting,
         "cycle": record.cycle,
         "flags": flags(record),
         "metadata": beside.metadata,
@@ -239,38 +242,4 @@ fn exchange(exchange: &Exchange) -> Value {
         "elapsed_ms": exchange.elapsed_ms,
         "note": exchange.note,
     })
-}
-
-/// The sentence that answers "why has this not arrived?".
-#[must_use]
-pub fn explain(
-    status: &str,
-    fault: Option<(&str, &str)>,
-    next_at: Option<&str>,
-    expires_at: &str,
-) -> String {
-    let why = fault
-        .map(|(class, detail)| format!(" Last fault ({class}): {detail}."))
-        .unwrap_or_default();
-    match (status, next_at) {
-        ("queued", Some(next)) => {
-            format!("Waiting: the next try is due at {next}; it expires at {expires_at}.{why}")
-        }
-        ("queued", None) => format!("Waiting for its turn; it expires at {expires_at}.{why}"),
-        ("sending", _) => "A request is under way, or the gateway stopped during one.".to_owned(),
-        ("accepted", _) => "The medium has it; it has not reported more yet.".to_owned(),
-        ("sent", _) => "The medium put it into the chat.".to_owned(),
-        ("delivered", _) => "It reached the person's device.".to_owned(),
-        ("read", _) => "The person saw it.".to_owned(),
-        ("outcome_unknown", _) => format!(
-            "The request was written and no answer settled it: the person may have it or not. \
-             It is not repeated by itself.{why}"
-        ),
-        ("expired", _) => {
-            format!("It expired: it was not accepted, and no try is left before {expires_at}.{why}")
-        }
-        ("cancelled", _) => "It was cancelled before it went out.".to_owned(),
-        ("failed", _) => format!("It was refused and is not tried again.{why}"),
-        (other, _) => format!("Status {other}.{why}"),
-    }
 }

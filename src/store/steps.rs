@@ -186,6 +186,19 @@ pub enum Held {
     Lost,
 }
 
+/// Where an item stands in its lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// Items before it.
+    pub ahead: u64,
+    /// The lane's head.
+    pub head: Bytes,
+    /// The lane is being worked.
+    pub is_worked: bool,
+    /// The lane is delayed until then.
+    pub due: Option<Millis>,
+}
+
 /// What is in a queue now.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueDepth {
@@ -239,6 +252,14 @@ pub trait Queue {
 
     /// Moves the head's bytes to the poison list and goes on as [`Queue::ack`].
     async fn bury(&self, hold: &Hold, reason: &str, at: At) -> StoreResult<Held>;
+
+    /// Where an item stands; none when it is in no lane of that name.
+    async fn whereabouts(
+        &self,
+        queue: &QueueName,
+        lane: &Lane,
+        item: &[u8],
+    ) -> StoreResult<Option<Whereabouts>>;
 
     /// Counts.
     async fn depth(&self, queue: &QueueName, at: At) -> StoreResult<QueueDepth>;

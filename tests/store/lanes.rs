@@ -4,10 +4,11 @@ use bytes::Bytes;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tidings::store::{Held, Hold, Lease, QueueDepth, QueueName, Signal, Token};
+use tidings::store::{Held, Hold, Lease, QueueDepth, QueueName, Signal, Token, Whereabouts};
 
 crate::contract!(
     a_lane_gives_its_items_in_order_one_at_a_time,
+    an_item_is_found_where_it_stands,
     ready_lanes_go_in_the_order_they_became_ready,
     a_claim_brings_as_many_lanes_as_tokens_and_at_most_32,
     delayed_lanes_wait_for_their_time,
@@ -54,6 +55,25 @@ async fn a_lane_gives_its_items_in_order_one_at_a_time(case: Case) {
         assert_eq!(case.store.ack(&claimed.leases[0].hold, at(2)).await, Ok(Held::Done));
     }
     assert_eq!(depth(&case, 3).await, QueueDepth::default());
+}
+
+async fn an_item_is_found_where_it_stands(case: Case) {
+    let find = async |name: &str, item: &str| {
+        case.store.whereabouts(&queue(), &lane(name), item.as_bytes()).await.unwrap()
+    };
+    for item in ["one", "two"] {
+        push(&case, "a", item, 0).await;
+    }
+    let stands = |ahead, is_worked, due| {
+        Some(Whereabouts { ahead, head: Bytes::from_static(b"one"), is_worked, due })
+    };
+    assert_eq!(find("a", "one").await, stands(0, false, None));
+    assert_eq!(find("a", "two").await, stands(1, false, None));
+    assert_eq!((find("a", "three").await, find("b", "one").await), (None, None));
+    let hold = case.take(&queue(), at(0)).await;
+    assert_eq!(find("a", "two").await, stands(1, true, None));
+    case.store.defer_lane(&hold, time(900), at(1)).await.unwrap();
+    assert_eq!(find("a", "one").await, stands(0, false, Some(time(900))));
 }
 
 async fn ready_lanes_go_in_the_order_they_became_ready(case: Case) {

@@ -1,6 +1,7 @@
 //! End-to-end walks over real HTTP: a gateway in this process, the imitated vendors beside it.
 mod chat;
 mod delivery;
+mod explained;
 mod fuzz;
 mod idempotency;
 mod inbox;

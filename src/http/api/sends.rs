@@ -204,9 +204,11 @@ pub async fn show(call: Call) -> Result<HttpResponse, Refused> {
     let log = store.log(&id).await?;
     let exchanges: Vec<StoredExchange> =
         store.exchanges(&id).await?.iter().filter_map(|b| StoredExchange::decode(b)).collect();
+    let narrow = call.caller()?.restricted;
+    let waiting = call.app.outbox.waits_for(&send, narrow).await?;
     let body = store.bodies(std::slice::from_ref(&send.notification)).await?.pop().flatten();
     let (content, metadata) = body.as_deref().map_or((Value::Null, Value::Null), content_of);
-    let beside = view::Beside { log: &log, exchanges: &exchanges, content, metadata };
+    let beside = view::Beside { log: &log, exchanges: &exchanges, content, metadata, waiting };
     Ok(reply::value(200, &view::whole(&send, &beside)))
 }
 

@@ -3,6 +3,7 @@
 use super::super::pace::Account;
 use super::super::steps::{
     At, Claimed, Held, Hold, Lane, Lease, Poison, Queue, QueueDepth, QueueName, StoreResult, Token,
+    Whereabouts,
 };
 use super::Embedded;
 use super::gates::{pace_key, parking};
@@ -124,6 +125,16 @@ impl Queue for Embedded {
             Ok(Held::Done)
         })
         .await
+    }
+
+    async fn whereabouts(
+        &self,
+        queue: &QueueName,
+        lane: &Lane,
+        item: &[u8],
+    ) -> StoreResult<Option<Whereabouts>> {
+        let (queue, lane, item) = (queue.clone(), lane.clone(), item.to_vec());
+        self.write(move |step| step.whereabouts(&queue, &lane.0, &item)).await
     }
 
     async fn depth(&self, queue: &QueueName, at: At) -> StoreResult<QueueDepth> {

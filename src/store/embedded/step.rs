@@ -3,12 +3,13 @@
 //! The writer carries the plan out after the step has returned `Ok`. So a step that refuses, fails
 //! or panics has written nothing and moved no lane, wherever it stopped.
 use super::super::pace::SLEPT;
-use super::super::steps::{At, Hold, QueueName, Signal, StoreResult};
+use super::super::steps::{At, Hold, QueueName, Signal, StoreResult, Whereabouts};
 use super::gates::{Paces, pace_key};
 use super::lanes::{LaneState, Lanes, Place};
 use super::rows::{corrupt, item_prefix, joined, lane_key, queue_key};
 use super::tables::{Look, Snapshot, TableId, Tables};
 use crate::clock::{Clock, Millis};
+use bytes::Bytes;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -273,6 +274,33 @@ impl<'s, 't> Step<'s, 't> {
                     is_worked: is_head && matches!(state.place, Place::Leased { .. }),
                     state: state.clone(),
                 }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where an item stands, for people.
+    pub(super) fn whereabouts(
+        &self,
+        queue: &QueueName,
+        lane: &str,
+        item: &[u8],
+    ) -> StoreResult<Option<Whereabouts>> {
+        let Some((id, lanes)) = self.lanes().named(queue) else { return Ok(None) };
+        let Some((_, state)) = lanes.lane(lane) else { return Ok(None) };
+        let mut head = Bytes::new();
+        for (number, row) in self.beginning(TableId::Item, &item_prefix(id, lane))?.enumerate() {
+            let (_, found) = row?;
+            if number == 0 {
+                head = Bytes::copy_from_slice(found.value());
+            }
+            if found.value() == item {
+                let due = match state.place {
+                    Place::Delayed { due } => Some(due),
+                    Place::Ready { .. } | Place::Leased { .. } => None,
+                };
+                let is_worked = matches!(state.place, Place::Leased { .. });
+                return Ok(Some(Whereabouts { ahead: number as u64, head, is_worked, due }));
             }
         }
         Ok(None)

@@ -2,7 +2,7 @@
 use super::super::pace::{Account, SLEPT};
 use super::super::steps::{
     At, Claimed, Held, Hold, Lane, Lease, Poison, Queue, QueueDepth, QueueName, Signal,
-    StoreResult, Token,
+    StoreResult, Token, Whereabouts,
 };
 use super::{Model, State};
 use crate::clock::Millis;
@@ -328,6 +328,28 @@ impl Queue for Model {
         drop(state);
         self.signal(woken);
         Ok(Held::Done)
+    }
+
+    async fn whereabouts(
+        &self,
+        queue: &QueueName,
+        lane: &Lane,
+        item: &[u8],
+    ) -> StoreResult<Option<Whereabouts>> {
+        let state = self.state();
+        let lane = state.queues.get(queue).and_then(|lanes| lanes.get(&lane.0));
+        Ok(lane.and_then(|lane| {
+            let place = lane.items.iter().position(|known| known == item)?;
+            Some(Whereabouts {
+                ahead: place as u64,
+                head: lane.items.front().cloned().unwrap_or_default(),
+                is_worked: matches!(lane.place, Place::Leased { .. }),
+                due: match lane.place {
+                    Place::Delayed { due } => Some(due),
+                    Place::Ready { .. } | Place::Leased { .. } => None,
+                },
+            })
+        }))
     }
 
     async fn depth(&self, queue: &QueueName, at: At) -> StoreResult<QueueDepth> {

@@ -6,6 +6,7 @@
 use super::super::pace::Account;
 use super::super::steps::{
     At, Claimed, Held, Hold, Lane, Lease, Poison, Queue, QueueDepth, QueueName, StoreResult, Token,
+    Whereabouts,
 };
 use super::Redis;
 use super::inbox::body_of;
@@ -153,6 +154,29 @@ impl Queue for Redis {
     async fn bury(&self, hold: &Hold, reason: &str, at: At) -> StoreResult<Held> {
         let list = self.link.keys.fixed(Fixed::Poison);
         self.held(self.on_hold(Step::Bury, hold).keys([list]).arg(reason), at).await
+    }
+
+    async fn whereabouts(
+        &self,
+        queue: &QueueName,
+        lane: &Lane,
+        item: &[u8],
+    ) -> StoreResult<Option<Whereabouts>> {
+        let call = Call::new(Step::Whereabouts, self.link.keys.queue(queue, lane))
+            .arg(queue.as_str())
+            .arg(&lane.0)
+            .arg(item);
+        let fields = list(self.link.run(call, At::Store).await?)?;
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        let mut fields = fields.into_iter();
+        Ok(Some(Whereabouts {
+            ahead: count(take(&mut fields)?)?,
+            head: bytes(take(&mut fields)?)?.unwrap_or_default(),
+            is_worked: number(take(&mut fields)?)? == 1,
+            due: time(take(&mut fields)?)?,
+        }))
     }
 
     async fn depth(&self, queue: &QueueName, at: At) -> StoreResult<QueueDepth> {

@@ -70,6 +70,7 @@ scripts! {
     Parked "parked" [PARK];
     Probation "probation" [PARK];
     Unpark "unpark" [PARK];
+    Whereabouts "whereabouts" [PACE, LANES];
     Cancel "cancel" [PACE, LANES, RECORD];
     Requeue "requeue" [PACE, LANES, RECORD];
     OptSet "opt_set" [];
