@@ -198,9 +198,22 @@ mod tests {
                 "waiting": waiting, "fault": fault })
     }
 
+    fn fault(class: &str, code: &str) -> Value {
+        json!({ "class": class, "code": code, "detail": "the why", "provider_code": "130429" })
+    }
+
+    fn says(cases: Vec<(Value, Vec<&str>)>) {
+        for (send, parts) in cases {
+            let text = explain(&send).join("\n");
+            for part in parts {
+                assert!(text.contains(part), "{part} is not in: {text}");
+            }
+            assert!(text.contains("Next: "), "{text}");
+        }
+    }
+
     #[test]
-    fn every_state_says_why_and_what_next() {
-        let fault = |class: &str, code: &str| json!({ "class": class, "code": code, "detail": "the why", "provider_code": "130429" });
+    fn a_send_that_waits_says_what_for() {
         let none = Value::Null;
         says(vec![
             (
