@@ -20,6 +20,7 @@ use crate::outbox::{Faults, Outbox, Parts, Settings as OutboxSettings};
 use crate::registry::{Changes, Channel, Channels};
 use crate::sends::settle::Settler;
 use crate::store::Store;
+use crate::trace::spans::Spans;
 use kit::wire::Network;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -100,12 +101,14 @@ impl App {
             metrics.clone(),
             config.inbox.ring,
         ));
+        let spans = Arc::new(spans(config, &metrics));
         let settler = Arc::new(Settler::new(
             store.clone(),
             clock.clone(),
             metrics.clone(),
             notices.clone(),
             config.delivery.retention,
+            spans.clone(),
         ));
         let hook = Arc::new(Hook {
             store: store.clone(),
@@ -126,6 +129,7 @@ impl App {
             faults,
             notices,
             settler,
+            spans,
             settings: outbox_settings(config, hook.node.clone(), public_url.clone()),
         }));
         Arc::new(Self {
@@ -193,4 +197,9 @@ fn outbox_settings(config: &Config, node: String, public_url: Option<String>) ->
         retention: config.delivery.retention,
         digest: config.digest.clone(),
     }
+}
+
+fn spans(config: &Config, metrics: &Arc<Metrics>) -> Spans {
+    let endpoint = config.trace.otlp_endpoint.as_deref();
+    Spans::new(endpoint, &config.trace.service_name, metrics.clone())
 }

@@ -20,6 +20,7 @@ use crate::outbox::{Faults, NoFaults, dispatch, janitor, leases, probes, waiting
 use crate::store::embedded::{Embedded, Options};
 use crate::store::redis::{self, Redis};
 use crate::store::{Store, StoreError};
+use crate::trace::spans;
 use kit::wire::{Network, NetworkBuilder, Timeouts};
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
@@ -281,6 +282,7 @@ fn run_background(app: &Arc<App>) -> (JoinSet<()>, JoinSet<()>) {
     background.spawn(probes::run(outbox.clone()));
     background.spawn(watch::run(outbox.clone()));
     background.spawn(hook::run(app.hook.clone()));
+    background.spawn(spans::run(app.outbox.spans.clone()));
     let rates = app.clone();
     background.spawn(async move {
         loop {
@@ -316,6 +318,7 @@ impl Gateway {
             tracing::warn!("work still under way at the end of the drain is left to its lease");
         }
         self.background.shutdown().await;
+        self.app.outbox.spans.flush().await;
         // Whoever takes the port next must not be sent the operator's key.
         let _ = std::fs::remove_file(&self.address_file);
         // The store closes with its last user: threads of the listeners may be a moment behind.

@@ -22,8 +22,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("config", &["auth", "ids"]),
     ("auth", &["config", "ids", "problem", "clock"]),
     ("registry", &["config", "clock", "store"]),
-    ("sends", &["clock", "config", "ids", "inbox", "metrics", "store"]),
-    ("trace", &["clock", "sends"]),
+    ("sends", &["clock", "config", "ids", "inbox", "metrics", "store", "trace"]),
+    ("trace", &["clock", "metrics", "sends"]),
     ("ingress", &["clock", "inbox", "metrics", "sends", "store"]),
     ("inbox", &["clock", "ids", "metrics", "notification", "store"]),
     ("chat", &["clock", "store"]),
@@ -42,6 +42,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "registry",
             "sends",
             "store",
+            "trace",
         ],
     ),
     (
@@ -62,6 +63,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "registry",
             "sends",
             "store",
+            "trace",
         ],
     ),
     (
@@ -89,7 +91,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("reference", &["cli", "problem"]),
     (
         "boot",
-        &["app", "auth", "chat", "clock", "config", "http", "ids", "ingress", "outbox", "store"],
+        &[
+            "app", "auth", "chat", "clock", "config", "http", "ids", "ingress", "outbox", "store",
+            "trace",
+        ],
     ),
     ("cli", &["auth", "boot", "clock", "compose", "config", "ids", "registry", "sends", "store"]),
 ];

@@ -20,6 +20,7 @@ pub mod pace;
 pub mod reload;
 pub mod spec;
 pub mod store;
+pub mod trace;
 pub mod units;
 pub mod values;
 
@@ -38,6 +39,7 @@ pub const SECTIONS: &[Section] = &[
     limits::SECTION,
     ingress::SECTION,
     delivery::SECTION,
+    trace::SECTION,
 ];
 
 /// The whole configuration, checked.
@@ -59,6 +61,8 @@ pub struct Config {
     pub ingress: ingress::IngressConfig,
     /// The delivery engine.
     pub delivery: delivery::DeliveryConfig,
+    /// The exporter of spans.
+    pub trace: trace::TraceConfig,
     /// Keys.
     pub keys: Vec<keys::KeyConfig>,
     /// Channels.
@@ -85,6 +89,7 @@ impl Config {
             limits: limits::LimitsConfig::read(values, &mut problems),
             ingress: ingress::IngressConfig::read(values, &mut problems),
             delivery: delivery::DeliveryConfig::read(values, &mut problems),
+            trace: trace::TraceConfig::read(values, &mut problems),
             keys: keys::read(values, &mut problems),
             channels: channels::read(values, public_url.as_deref(), media, &mut problems),
             digest: digest(values, media),

@@ -33,6 +33,7 @@ use crate::metrics::Metrics;
 use crate::registry::Channels;
 use crate::sends::settle::Settler;
 use crate::store::Store;
+use crate::trace::spans::Spans;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Notify, Semaphore};
@@ -88,6 +89,8 @@ pub struct Outbox {
     pub notices: Arc<Notices>,
     /// Settles receipts.
     pub settler: Arc<Settler>,
+    /// For a collector.
+    pub spans: Arc<Spans>,
     /// Bounds.
     pub settings: Settings,
     /// Held lanes.
@@ -150,6 +153,8 @@ pub struct Parts {
     pub notices: Arc<Notices>,
     /// Settles receipts.
     pub settler: Arc<Settler>,
+    /// For a collector.
+    pub spans: Arc<Spans>,
     /// Bounds.
     pub settings: Settings,
 }
@@ -164,6 +169,7 @@ impl Outbox {
             waiting: waiting::Waiting::default(),
             notices: parts.notices,
             settler: parts.settler,
+            spans: parts.spans,
             digest: Mutex::new(parts.settings.digest.clone()),
             wake: Notify::new(),
             draining: AtomicBool::new(false),

@@ -44,6 +44,7 @@ impl Outbox {
         }
         let labels = [("channel", record.channel.as_str()), ("status", record.status().as_str())];
         self.metrics.count("tidings_sends_total", &labels);
+        self.spans.push(|| crate::sends::spans::send(record));
         let (tally, now) = (&self.settler.tally, self.now());
         if record.is_dead_letter() {
             tally.note(&record.channel, Counted::Failed, now);

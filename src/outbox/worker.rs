@@ -263,6 +263,7 @@ impl<'a> Work<'a> {
             exchanges: Vec::new(),
         });
         self.metrics(&attempted, started.elapsed());
+        self.export(index, &attempted, started.elapsed());
         self.settle(index, attempted, None).await
     }
 
@@ -488,6 +489,17 @@ impl<'a> Work<'a> {
         let labels = [("channel", self.channel.name.as_str())];
         self.outbox.metrics.seconds("tidings_accept_seconds", &labels, took.as_secs_f64());
         self.outbox.settler.tally.latency(&self.channel.name, took, now);
+    }
+
+    fn export(&self, index: usize, attempted: &Attempted, elapsed: Duration) {
+        let fault = match &attempted.outcome {
+            Outcome::Fault(fault) | Outcome::UseAlternate { fault } => Some(&*fault.code),
+            Outcome::Accepted { .. } | Outcome::Moved { .. } => None,
+        };
+        let now = self.outbox.now();
+        let began = Millis(now.0 - i64::try_from(elapsed.as_millis()).unwrap_or(0));
+        let span = || crate::sends::spans::attempt(&self.record, index, (began, now), fault);
+        self.outbox.spans.push(span);
     }
 
     fn metrics(&self, attempted: &Attempted, elapsed: Duration) {

@@ -5,7 +5,7 @@
 //! kept of who wants nothing, [`receipts`] what a receipt makes of a record, [`settle`] the ways
 //! receipts come home, [`log`] the moves and attempts kept beside it, [`view`] what callers see,
 //! [`explain`] that in words, [`endings`] where sends ended badly, [`retention`] how long what they
-//! leave is kept, [`tally`] counts of each hour.
+//! leave is kept, [`tally`] counts of each hour, [`spans`] what a collector gets.
 pub mod endings;
 pub mod explain;
 pub mod ladder;
@@ -16,6 +16,7 @@ pub mod receipts;
 pub mod record;
 pub mod retention;
 pub mod settle;
+pub mod spans;
 pub mod tally;
 pub mod view;
 

@@ -9,8 +9,9 @@ use super::SendRecord;
 use super::endings::Endings;
 use super::log::LogChunk;
 use super::optout;
-use super::receipts::{Applied, Effect, Receipt, Written, apply};
+use super::receipts::{Applied, Effect, Receipt, Says, Written, apply};
 use super::record::{lane, provider_hash};
+use super::spans::{derived, of_send};
 use super::tally::{Counted, Tally};
 use crate::clock::{Clock, Millis};
 use crate::config::delivery::Retention;
@@ -19,6 +20,7 @@ use crate::metrics::Metrics;
 use crate::store::{
     At, Commit, Dead, Hold, Noted, OptChange, ProviderRef, QueueName, Shelved, Store, StoreResult,
 };
+use crate::trace::spans::{Kind, Span, Spans};
 use bytes::Bytes;
 use contract::{ChannelName, PartStatus, SendId};
 use serde::{Deserialize, Serialize};
@@ -93,6 +95,7 @@ pub struct Settler {
     pub endings: Endings,
     /// Counts of each hour.
     pub tally: Tally,
+    spans: Arc<Spans>,
     hours: Mutex<BTreeMap<ChannelName, Hour>>,
 }
 
@@ -105,9 +108,20 @@ impl Settler {
         metrics: Arc<Metrics>,
         notices: Arc<Notices>,
         retention: Retention,
+        spans: Arc<Spans>,
     ) -> Self {
         let (endings, hours) = (Endings::default(), Mutex::default());
-        Self { store, clock, metrics, notices, retention, endings, tally: Tally::default(), hours }
+        Self {
+            store,
+            clock,
+            metrics,
+            notices,
+            retention,
+            endings,
+            tally: Tally::default(),
+            spans,
+            hours,
+        }
     }
 
     /// Settles the receipts of one request, or queues them: stored when it returns.
@@ -252,6 +266,7 @@ impl Settler {
                 Noted::Done { shelved } => {
                     self.count(channel, receipt, written.effect.as_str(), path);
                     self.tell(&record, &written, was_dead);
+                    self.export(&record, target.part, receipt, &written);
                     if let Some(hash) = hash.filter(|_| !shelved.is_empty()) {
                         Box::pin(self.early(channel, &hash, shelved)).await;
                     }
@@ -314,6 +329,41 @@ impl Settler {
                 return Ok(());
             }
         }
+    }
+
+    /// A receipt hangs under its send's span even days later: a span of no length, since most
+    /// collectors drop what is added to a span that has ended.
+    fn export(&self, record: &SendRecord, part: u16, receipt: &Receipt, written: &Written) {
+        let now = self.clock.now();
+        self.spans.push(|| {
+            let error = match &receipt.says {
+                Says::Failed(fault, _) => Some(("error.type", fault.code.clone())),
+                Says::Rank(_) | Says::Unknown => None,
+            };
+            let id = receipt.provider_message_id.clone().map(|id| ("messaging.message.id", id));
+            let known = [
+                ("tidings.receipt.status", receipt.word().to_owned()),
+                ("tidings.receipt.effect", written.effect.as_str().to_owned()),
+                ("tidings.part", part.to_string()),
+            ];
+            Span {
+                trace: record.trace_id.clone(),
+                id: derived(&[&record.span_id, "receipt", &part.to_string(), &receipt.raw]),
+                parent: Some(record.span_id.clone()),
+                name: "delivery_receipt".to_owned(),
+                kind: Kind::Internal,
+                start: now,
+                end: now,
+                failed: error.is_some(),
+                attributes: of_send(record)
+                    .into_iter()
+                    .chain(known)
+                    .chain(error)
+                    .chain(id)
+                    .collect(),
+                event: Some("delivery_receipt"),
+            }
+        });
     }
 
     fn count(&self, channel: &ChannelName, receipt: &Receipt, effect: &'static str, path: Path) {

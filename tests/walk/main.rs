@@ -11,6 +11,7 @@ mod notices;
 mod operations;
 mod operator;
 mod opting;
+mod otlp;
 mod owned;
 mod pacing;
 mod readiness;

@@ -13,7 +13,7 @@ use crate::notification::{Notification, Origin};
 use crate::outbox::Point;
 use crate::outbox::open::NewSend;
 use crate::problem::Refused;
-use crate::sends::{SendRecord, view};
+use crate::sends::{SendRecord, spans, view};
 use crate::store::{At, MediaRow, MediaStored, Opened, Scope};
 use actix_web::HttpResponse;
 use base64::Engine;
@@ -136,6 +136,7 @@ async fn record(
     }
     app.outbox.faults.at(Point::Opened);
     count_queued(call, &send);
+    app.outbox.spans.push(|| spans::notify(&send, parent_of(call), app.clock.now()));
     let (Some(wait), Some(waiter)) = (wait, waiter) else { return Ok(reply::json(202, queued)) };
     let waited = waiting::wait(&app.outbox, &send, &waiter, wait).await?;
     let (mut response, state) = waited_answer(&waited);
@@ -257,6 +258,13 @@ async fn store_media(call: &Call, planned: &Planned) -> Result<(), Refused> {
 fn trace_id(call: &Call) -> String {
     let given = call.request.headers().get("traceparent").and_then(|v| v.to_str().ok());
     given.and_then(trace_of).unwrap_or_else(|| call.app.ids.trace())
+}
+
+/// The caller's span of an incoming `traceparent`.
+fn parent_of(call: &Call) -> Option<String> {
+    let given = call.request.headers().get("traceparent")?.to_str().ok()?;
+    trace_of(given)?;
+    given.split('-').nth(2).map(str::to_owned)
 }
 
 /// The trace id of a W3C `traceparent` of any version.
