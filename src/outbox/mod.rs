@@ -41,6 +41,8 @@ use tokio::sync::{Notify, Semaphore};
 /// A named place at which a test may stop the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
+    /// Every check has passed, nothing is recorded.
+    Opening,
     /// The send is recorded, the caller has no answer.
     Opened,
     /// A dispatcher is about to look at its queue.

@@ -130,6 +130,7 @@ async fn record(
     let idempotency = key.clone().map(|k| (k.hash, state.kept(k.fingerprint)));
     // Registered before the send can be worked, so no write is missed.
     let waiter = wait.map(|_| app.outbox.waiting.register(&send.id));
+    app.outbox.faults.at(Point::Opening);
     let opened = app.outbox.open(notification, Some((&new, &send)), idempotency).await?;
     if opened != Opened::Opened {
         return unopened(call, opened, prefer).await;
