@@ -202,7 +202,7 @@ impl Scene {
             let Some(newest) = page.last() else { return found };
             last = newest["n"].as_u64().unwrap();
             let kept = |request: &&Value| {
-                request["call"] == "sendMessage" && request["delivered"].as_bool().unwrap_or(true)
+                request["call"] == "sendMessage" && request["drawn"].as_bool().unwrap_or(true)
             };
             for request in page.iter().filter(kept) {
                 let chat = &request["body"]["chat_id"];

@@ -10,16 +10,16 @@ use std::time::Duration;
 const PEOPLE: usize = 40;
 const EACH: usize = 5;
 
-crate::on_both_stores! {
-    before_open_commits => async |kind| burst(kind, "opening 60", "").await;
-    after_open_before_the_answer => async |kind| burst(kind, "opened 60", "").await;
-    between_claim_and_begin => async |kind| burst(kind, "claimed 40", "").await;
-    after_begin_before_a_byte => async |kind| burst(kind, "begun 60", "").await;
-    after_the_answer_before_it_is_noted => async |kind| burst(kind, "answered 60", "").await;
-    after_a_part_is_noted => async |kind| burst(kind, "noted 60", "").await;
-    before_a_send_is_deferred => async |kind| burst(kind, "deciding 8", "").await;
-    after_begin_with_retry => async |kind| burst(kind, "begun 60", RETRY).await;
-}
+crate::on_both_stores!(
+    before_open_commits,
+    after_open_before_the_answer,
+    between_claim_and_begin,
+    after_begin_before_a_byte,
+    after_the_answer_before_it_is_noted,
+    after_a_part_is_noted,
+    before_a_send_is_deferred,
+    after_begin_with_retry,
+);
 
 const RETRY: &str = "on_ambiguous = \"retry\"";
 
@@ -110,4 +110,36 @@ async fn hold(scene: &Scene, records: &[Value], may_repeat: bool) {
     } else {
         assert_eq!(repeated, 0, "nothing goes out twice");
     }
+}
+
+async fn before_open_commits(kind: Kind) {
+    burst(kind, "opening 60", "").await;
+}
+
+async fn after_open_before_the_answer(kind: Kind) {
+    burst(kind, "opened 60", "").await;
+}
+
+async fn between_claim_and_begin(kind: Kind) {
+    burst(kind, "claimed 40", "").await;
+}
+
+async fn after_begin_before_a_byte(kind: Kind) {
+    burst(kind, "begun 60", "").await;
+}
+
+async fn after_the_answer_before_it_is_noted(kind: Kind) {
+    burst(kind, "answered 60", "").await;
+}
+
+async fn after_a_part_is_noted(kind: Kind) {
+    burst(kind, "noted 60", "").await;
+}
+
+async fn before_a_send_is_deferred(kind: Kind) {
+    burst(kind, "deciding 8", "").await;
+}
+
+async fn after_begin_with_retry(kind: Kind) {
+    burst(kind, "begun 60", RETRY).await;
 }

@@ -11,16 +11,16 @@ mod place;
 #[path = "../store/server.rs"]
 mod server;
 
-/// Runs a case on both stores.
+/// Runs these cases, `async fn(Kind)`, on both stores.
 macro_rules! on_both_stores {
-    ($($name:ident => $case:expr;)*) => {
+    ($($name:ident),* $(,)?) => {
         mod on_embedded {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() { let case = $case; case(super::Kind::Embedded).await; })*
+            async fn $name() { super::$name(crate::child::Kind::Embedded).await; })*
         }
         mod on_redis {
             $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $name() { let case = $case; case(super::Kind::Redis).await; })*
+            async fn $name() { super::$name(crate::child::Kind::Redis).await; })*
         }
     };
 }

@@ -2,10 +2,10 @@
 use crate::child::{Kind, Scene};
 use serde_json::{Value, json};
 
-crate::on_both_stores! {
-    every_way_a_medium_can_fail_ends_as_the_record_says => every_way;
-    one_person_throttled_holds_up_nobody_else => throttled;
-}
+crate::on_both_stores!(
+    every_way_a_medium_can_fail_ends_as_the_record_says,
+    one_person_throttled_holds_up_nobody_else,
+);
 
 /// A script item, the status its send ends with, the fault's code, and how often it arrived.
 fn ways() -> Vec<(&'static str, Value, &'static str, Option<&'static str>, usize)> {
@@ -20,15 +20,27 @@ fn ways() -> Vec<(&'static str, Value, &'static str, Option<&'static str>, usize
         ("429", error(429, json!({})), "sent", None, 1),
         ("500", error(500, json!({})), "sent", None, 1),
         ("garbage", plain(json!("<html>")), "outcome_unknown", Some("answer_unreadable"), 0),
-        ("empty", json!({ "answer": { "status": 200 } }), "outcome_unknown", Some("answer_unreadable"), 0),
-        ("half", json!({ "close": "half_body" }), "outcome_unknown", Some("no_answer"), 1),
-        ("cut", json!({ "close": "after_read", "deliver": true }), "outcome_unknown", Some("no_answer"), 1),
+        (
+            "empty",
+            json!({ "answer": { "status": 200 } }),
+            "outcome_unknown",
+            Some("answer_unreadable"),
+            0,
+        ),
+        ("half", json!({ "close": "half_body" }), "outcome_unknown", Some("answer_unreadable"), 1),
+        (
+            "cut",
+            json!({ "close": "after_read", "deliver": true }),
+            "outcome_unknown",
+            Some("no_answer"),
+            1,
+        ),
         ("late", json!({ "delay_ms": 3000 }), "outcome_unknown", Some("no_answer"), 1),
         ("400", error(400, json!({})), "failed", None, 0),
     ]
 }
 
-async fn every_way(kind: Kind) {
+async fn every_way_a_medium_can_fail_ends_as_the_record_says(kind: Kind) {
     let scene = Scene::start(kind, "", None).await;
     let mut script = Vec::new();
     for (number, (_, item, _, _, _)) in ways().into_iter().enumerate() {
@@ -67,7 +79,7 @@ async fn every_way(kind: Kind) {
     }
 }
 
-async fn throttled(kind: Kind) {
+async fn one_person_throttled_holds_up_nobody_else(kind: Kind) {
     let scene = Scene::start(kind, "", None).await;
     let body = json!({ "ok": false, "error_code": 429, "description": "Too Many Requests",
         "parameters": { "retry_after": 4 } });

@@ -83,7 +83,8 @@ impl Clock for Jumping {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_clock_that_jumps_back_an_hour_stops_nothing_and_reorders_nothing() {
     let clock = Arc::new(Jumping(AtomicI64::new(0)));
-    let place = Place::start(None, Overrides { clock: clock.clone(), ..Overrides::default() }).await;
+    let place =
+        Place::start(None, Overrides { clock: clock.clone(), ..Overrides::default() }).await;
     for n in 0..5 {
         assert_eq!(place.send(&format!("before {n}")).await.0, 200);
     }
@@ -189,9 +190,18 @@ async fn garbage_in_the_queue(store: Option<&str>) {
     let channel = contract::ChannelName::parse("web").unwrap();
     let lane = tidings::sends::record::lane(&channel, &place.visitor);
     let queue = QueueName::out(&channel);
-    let items = [Bytes::from_static(b"\xff\xfe no id"), Bytes::from_static(b"snd_01j0000000000000000000000a")];
+    let items = [
+        Bytes::from_static(b"\xff\xfe no id"),
+        Bytes::from_static(b"snd_01j0000000000000000000000a"),
+    ];
     for item in items {
-        place.gateway.app.store.push(&queue, &Lane(lane.0.clone()), item, None, At::Store).await.unwrap();
+        place
+            .gateway
+            .app
+            .store
+            .push(&queue, &Lane(lane.0.clone()), item, None, At::Store)
+            .await
+            .unwrap();
     }
     let (behind, record) = place.send("behind it").await;
     assert_eq!(behind, 200, "the lane goes on: {record} {first}");
@@ -220,7 +230,9 @@ async fn slow_way(to: u16, delay: Duration) -> u16 {
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
-            let Ok(server) = tokio::net::TcpStream::connect(("127.0.0.1", to)).await else { return };
+            let Ok(server) = tokio::net::TcpStream::connect(("127.0.0.1", to)).await else {
+                return;
+            };
             let (from_client, to_client) = client.into_split();
             let (from_server, to_server) = server.into_split();
             tokio::spawn(slowly(from_client, to_server, delay));
@@ -258,7 +270,8 @@ async fn slowly(
 async fn a_redis_200_ms_away_delays_and_loses_nothing() {
     let redis = Server::redis("appendonly yes");
     let port = slow_way(redis.port, Duration::from_millis(100)).await;
-    let place = Place::start(Some(&format!("redis://127.0.0.1:{port}")), Overrides::default()).await;
+    let place =
+        Place::start(Some(&format!("redis://127.0.0.1:{port}")), Overrides::default()).await;
     for n in 0..5 {
         let (status, answer) = place.send(&format!("{n}")).await;
         assert_eq!((status, &answer["send"]["status"]), (200, &json!("sent")), "{answer}");

@@ -113,11 +113,7 @@ impl Link {
             return Ok((standing.connection.clone(), standing.generation));
         }
         let mut connection = self.dial.connect().await?;
-        for step in Step::ALL {
-            let mut load = redis::cmd("SCRIPT");
-            load.arg("LOAD").arg(&step.script().text);
-            load.query_async::<Value>(&mut connection).await?;
-        }
+        load_scripts(&mut connection).await?;
         let generation = *self.generation.borrow() + 1;
         self.generation.send_replace(generation);
         *standing = Some(Standing { connection: connection.clone(), generation });
@@ -219,6 +215,27 @@ impl Link {
         let whole = call.command("EVAL", &call.step.script().text, &tag, At::Store, false);
         whole.query_async(&mut connection).await
     }
+}
+
+/// Gives the server every script: in one round trip where there is one server, since over a slow line
+/// that many would outlast every patience; a Cluster's client sends each to all its masters.
+async fn load_scripts(connection: &mut Connection) -> RedisResult<()> {
+    let load = |step: &Step| {
+        let mut load = redis::cmd("SCRIPT");
+        load.arg("LOAD").arg(&step.script().text);
+        load
+    };
+    if let Connection::One(one) = connection {
+        let mut all = redis::pipe();
+        for step in Step::ALL {
+            all.add_command(load(step)).ignore();
+        }
+        return all.query_async(one).await;
+    }
+    for step in Step::ALL {
+        load(step).query_async::<Value>(connection).await?;
+    }
+    Ok(())
 }
 
 pub(super) fn unavailable(why: &str) -> StoreError {
