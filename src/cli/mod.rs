@@ -75,6 +75,7 @@ enum Command {
 /// Runs the process's command line.
 #[must_use]
 pub fn run() -> ExitCode {
+    leave_quietly_without_a_reader();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => {
@@ -101,6 +102,18 @@ pub fn run() -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+/// A reader that left (`tidings … | head`) is no defect, and nobody is there to be told.
+fn leave_quietly_without_a_reader() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let said = panic.payload().downcast_ref::<String>().map_or("", String::as_str);
+        if said.starts_with("failed printing to stdout") && said.contains("Broken pipe") {
+            std::process::exit(i32::from(DONE));
+        }
+        usual(panic);
+    }));
 }
 
 /// The command reference, for the docs.

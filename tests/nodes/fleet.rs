@@ -44,6 +44,7 @@ pub struct Fleet {
     key: String,
     hash: String,
     folder: TempDir,
+    pace: String,
 }
 
 /// What `serve` printed.
@@ -73,8 +74,13 @@ pub fn refused(settings: &[String], environment: &[(&str, &str)]) -> Refused {
 }
 
 impl Fleet {
-    /// So many gateways.
+    /// So many gateways, unpaced.
     pub async fn start(nodes: usize) -> Self {
+        Self::paced(nodes, "{account_per_second=0,recipient_per_second=0}").await
+    }
+
+    /// So many gateways whose Telegram channel keeps this pace.
+    pub async fn paced(nodes: usize, pace: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let vendors = sandbox::Sandbox::start(sandbox::Settings {
             listen: "127.0.0.1:0".parse().unwrap(),
@@ -95,7 +101,8 @@ impl Fleet {
         let hash = text.split('"').find(|part| part.starts_with("sha256:")).unwrap().to_owned();
         let redis = Server::redis("appendonly yes");
         let http = tidings::cli::http_client().unwrap();
-        let mut fleet = Self { redis, nodes: Vec::new(), vendors, http, key, hash, folder };
+        let (nodes_now, pace) = (Vec::new(), pace.to_owned());
+        let mut fleet = Self { redis, nodes: nodes_now, vendors, http, key, hash, folder, pace };
         for _ in 0..nodes {
             fleet.add();
         }
@@ -150,7 +157,7 @@ impl Fleet {
             format!("channels.telegram.bot_token='{TOKEN}'"),
             format!("channels.telegram.base_url='{vendors}'"),
             "channels.telegram.allowed_recipients=['*']".to_owned(),
-            "channels.telegram.pace={account_per_second=0,recipient_per_second=0}".to_owned(),
+            format!("channels.telegram.pace={}", self.pace),
         ]
     }
 
@@ -233,6 +240,24 @@ impl Fleet {
             }
             assert!(Instant::now() < until, "{}", record.json);
             tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// When the medium got each message, milliseconds.
+    pub async fn arrivals(&self) -> Vec<i64> {
+        let (mut found, mut last) = (Vec::new(), 0);
+        loop {
+            let url = format!("http://{}/_/requests?after={last}", self.vendors.address);
+            let text = self.http.get(url).send().await.unwrap().text().await.unwrap();
+            let whole: Value = serde_json::from_str(&text).unwrap();
+            let page = whole["requests"].as_array().unwrap();
+            let Some(newest) = page.last() else { return found };
+            last = newest["n"].as_u64().unwrap();
+            let sent = page.iter().filter(|request| request["call"] == "sendMessage");
+            found.extend(sent.map(|request| {
+                let at: jiff::Timestamp = request["at"].as_str().unwrap().parse().unwrap();
+                at.as_millisecond()
+            }));
         }
     }
 

@@ -7,5 +7,6 @@ mod burst;
 mod chat;
 mod fleet;
 mod outage;
+mod pace;
 #[path = "../store/server.rs"]
 mod server;

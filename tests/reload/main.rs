@@ -147,3 +147,50 @@ async fn an_unchanged_channel_keeps_what_its_probe_found_and_a_secret_behind_a_f
     let send = answer.json["send"]["id"].as_str().unwrap();
     assert_eq!(gateway.settled(&key.text, send).await, "sent");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn d_39_a_revoked_token_costs_no_send_its_life_and_a_new_one_by_reload_lets_all_go() {
+    let key = new_key();
+    let mut settings = Settings::new(2, &[&key]);
+    let gateway = Gateway::start(&settings).await;
+    let revoked = gateway.secret("token", &token(0).replace("AAF-", "ZZZ-"));
+    let bot = settings.channels.iter_mut().find(|channel| channel.name == "bot0").unwrap();
+    bot.token_file = Some(revoked);
+    gateway.write(&settings);
+    gateway.hang_up();
+    gateway.log_line("the configuration was reloaded").await;
+    let mut sends = Vec::new();
+    for person in 1..=20 {
+        let answer = gateway.notify(&key.text, "bot0", &person.to_string()).await;
+        assert_eq!(answer.status, 202, "{}", answer.json);
+        sends.push(answer.json["send"]["id"].as_str().unwrap().to_owned());
+    }
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        let channels = gateway.get(&key.text, "/api/channels").await.json;
+        let mut all = channels["channels"].as_array().unwrap().iter();
+        let bot = all.find(|channel| channel["name"] == "bot0").unwrap();
+        if !bot["lane"]["paused_until"].is_null() {
+            assert_eq!(bot["health"]["state"], "failing");
+            break;
+        }
+        assert!(Instant::now() < until, "never parked: {bot}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    let other = gateway.notify(&key.text, "bot1", "7").await.json;
+    assert_eq!(gateway.settled(&key.text, other["send"]["id"].as_str().unwrap()).await, "sent");
+    for send in &sends {
+        let record = gateway.get(&key.text, &format!("/api/sends/{send}")).await.json;
+        assert_eq!(record["status"], "queued", "{record}");
+    }
+    gateway.secret("token", &token(0));
+    gateway.hang_up();
+    gateway.log_line("the configuration was reloaded").await;
+    for send in &sends {
+        assert_eq!(gateway.settled(&key.text, send).await, "sent");
+    }
+    let inbox = gateway.get(&key.text, "/api/notifications?origin=platform&limit=200").await.json;
+    let told: Vec<_> = inbox["notifications"].as_array().unwrap().iter().collect();
+    let about = |kind: &str| told.iter().filter(|entry| entry["metadata"]["kind"] == kind).count();
+    assert_eq!(about("channel_parked"), 1, "announced once: {inbox}");
+}

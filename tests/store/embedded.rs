@@ -26,14 +26,26 @@ fn options(folder: &Folder) -> Options {
     Options::new(folder.path(), clock())
 }
 
+/// Opens the store in this folder. A server that another test starts at this moment holds every
+/// file of this process until its program begins, the lock too.
+fn opened(folder: &Folder) -> Embedded {
+    for _ in 0..100 {
+        match Embedded::open(options(folder)) {
+            Err(StoreError::Locked) => std::thread::sleep(Duration::from_millis(20)),
+            opened => return opened.unwrap(),
+        }
+    }
+    panic!("the folder stays locked");
+}
+
 #[tokio::test]
 async fn d_21_a_folder_has_one_store_at_a_time() {
     let folder = Folder::new();
-    let first = Embedded::open(options(&folder)).unwrap();
+    let first = opened(&folder);
     assert_eq!(Embedded::open(options(&folder)).err(), Some(StoreError::Locked));
     first.open(note(1), at(0)).await.unwrap();
     drop(first);
-    let next = Embedded::open(options(&folder)).unwrap();
+    let next = opened(&folder);
     assert_eq!(next.open(note(1), at(0)).await, Ok(Opened::Opened));
 }
 
@@ -53,7 +65,7 @@ async fn a_file_that_is_no_database_is_refused_and_left_alone() {
 #[tokio::test]
 async fn d_21_after_a_restart_only_a_begun_lane_counts_as_reaped() {
     let folder = Folder::new();
-    let store = Embedded::open(options(&folder)).unwrap();
+    let store = opened(&folder);
     let names =
         ["idle", "claimed", "begun", "noted", "last", "finished", "deferred", "acked", "delayed"];
     for (number, name) in (1..).zip(names) {
@@ -87,8 +99,8 @@ async fn d_21_after_a_restart_only_a_begun_lane_counts_as_reaped() {
     drop(store);
 
     // Twice: a process that dies again before it claims changes nothing.
-    drop(Embedded::open(options(&folder)).unwrap());
-    let store = Embedded::open(options(&folder)).unwrap();
+    drop(opened(&folder));
+    let store = opened(&folder);
     let claimed = store.claim(&out(), tokens(32), LEASE, None, at(3)).await.unwrap();
     assert_eq!(claimed.next_due, Some(time(9_000)));
     let mut seen: Vec<_> = claimed
@@ -110,14 +122,14 @@ async fn d_21_after_a_restart_only_a_begun_lane_counts_as_reaped() {
     assert_eq!(seen, expected);
     drop(store);
     // It died again while it held it: counted again, until the head goes.
-    let store = Embedded::open(options(&folder)).unwrap();
+    let store = opened(&folder);
     let claimed = store.claim(&out(), tokens(32), LEASE, None, at(4)).await.unwrap();
     let begun = claimed.leases.iter().find(|lease| lease.hold.lane == lane("begun")).unwrap();
     assert_eq!((begun.reaps, begun.reaped), (2, true));
     assert_eq!(begun.record, Some(record(2, "sending")));
     store.finish(commit(3, 2, "outcome_unknown"), &begun.hold, at(4)).await.unwrap();
     drop(store);
-    let store = Embedded::open(options(&folder)).unwrap();
+    let store = opened(&folder);
     let claimed = store.claim(&out(), tokens(32), LEASE, None, at(5)).await.unwrap();
     let begun = claimed.leases.iter().find(|lease| lease.hold.lane == lane("begun")).unwrap();
     assert_eq!((begun.item.as_ref(), begun.reaps), (snd(103).as_str().as_bytes(), 0));
@@ -347,7 +359,7 @@ fn media_files(folder: &Folder) -> Vec<PathBuf> {
 #[tokio::test]
 async fn nt_66_a_file_lies_by_its_id_and_goes_with_its_row() {
     let folder = Folder::new();
-    let store = Embedded::open(options(&folder)).unwrap();
+    let store = opened(&folder);
     let put = async |number, max| {
         let row = media::row(number, 10, 100);
         store.media_put(row, Bytes::from_static(&[7; 10]), max, at(0)).await.unwrap()
@@ -366,7 +378,7 @@ async fn nt_66_a_file_lies_by_its_id_and_goes_with_its_row() {
 #[allow(clippy::disallowed_methods)] // file times are the machine's, not the store's
 async fn nt_66_orphans_go_after_an_hour_and_nothing_else_does() {
     let folder = Folder::new();
-    let store = Embedded::open(options(&folder)).unwrap();
+    let store = opened(&folder);
     let now = SystemClock.now();
     let keep = MediaRow { expires: now.plus(Duration::from_secs(86_400)), ..media::row(1, 3, 0) };
     store.media_put(keep, Bytes::from_static(b"row"), 1 << 20, At::Given(now)).await.unwrap();
@@ -395,7 +407,7 @@ async fn nt_66_orphans_go_after_an_hour_and_nothing_else_does() {
 #[tokio::test]
 async fn the_file_of_a_full_inbox_stops_growing() {
     let folder = Folder::new();
-    let store = Embedded::open(options(&folder)).unwrap();
+    let store = opened(&folder);
     let size = || std::fs::metadata(folder.path().join("tidings.redb")).unwrap().len();
     let push = async |from: u128| {
         let steps = (from..from + 3_000).map(|number| {
