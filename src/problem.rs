@@ -210,7 +210,7 @@ impl From<Refusal> for Refused {
 impl From<crate::store::StoreError> for Refused {
     fn from(error: crate::store::StoreError) -> Self {
         tracing::error!(error = %error, "the store did not answer");
-        Self::new("store_unavailable", "The store cannot be reached; nothing was done. Try again.")
+        Self::new("store_unavailable", "The store cannot be reached. Try again: with an Idempotency-Key nothing is done twice.")
             .retry_after(1)
     }
 }

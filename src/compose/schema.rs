@@ -30,10 +30,11 @@ fn media_item(kinds: &[&str], about: &str) -> Value {
     })
 }
 
-fn reply_option() -> Value {
+/// In a row the kind may be left out: only a reply can stand there.
+fn reply_option(required: &[&str]) -> Value {
     json!({
         "type": "object",
-        "required": ["text"],
+        "required": required,
         "additionalProperties": false,
         "properties": {
             "kind": { "const": "reply" },
@@ -121,7 +122,7 @@ pub fn request() -> Value {
             "location": location(),
             "template": template(),
             "options": { "type": "array", "minItems": 1, "maxItems": OPTIONS_MAX,
-                "items": { "oneOf": [reply_option(), link_option()] },
+                "items": { "oneOf": [reply_option(&["kind", "text"]), link_option()] },
                 "description": "Choices; not with sections." },
             "sections": { "type": "array", "minItems": 1, "maxItems": SECTIONS_MAX,
                 "description": format!("Titled choices, at most {OPTIONS_MAX} rows in all."),
@@ -129,7 +130,7 @@ pub fn request() -> Value {
                     "additionalProperties": false,
                     "properties": {
                         "title": text(b::LABEL, "Title of the group."),
-                        "rows": { "type": "array", "minItems": 1, "items": reply_option() },
+                        "rows": { "type": "array", "minItems": 1, "items": reply_option(&["text"]) },
                     } } },
             "header": media_item(&files, "A file above the choices."),
             "footer": text(b::LABEL, "A line below the choices."),

@@ -21,9 +21,10 @@ pub struct Tapped {
 #[must_use]
 pub fn minted(id: &str) -> Option<(SendId, usize)> {
     let (tail, index) = id.strip_prefix("o:")?.split_once(':')?;
-    let digits = (1..=2).contains(&index.len()) && index.bytes().all(|b| b.is_ascii_digit());
+    let number: usize = index.parse().ok().filter(|number| *number < 100)?;
     let send = SendId::parse(&format!("snd_{tail}"))?;
-    digits.then(|| index.parse().ok()).flatten().map(|index| (send, index))
+    // One spelling alone: `00` and `+0` are nobody's.
+    (number.to_string() == index).then_some((send, number))
 }
 
 /// Resolves a tap of the person at this address.

@@ -155,6 +155,11 @@ fn read(bytes: &[u8]) -> Result<Message, Refused> {
             problems.push(Problem::new("text", "blank", "say something"));
             None
         }
+        (Some(text), None) if text.chars().any(is_stray_control) => {
+            let detail = "control characters are not taken, but tabs and line breaks are";
+            problems.push(Problem::new("text", "bad_text", detail));
+            None
+        }
         (Some(text), None) if text.chars().count() > TEXT_MAX => {
             let detail = format!("at most {TEXT_MAX} characters");
             problems.push(Problem::new("text", "too_long", detail));
@@ -177,6 +182,10 @@ fn read(bytes: &[u8]) -> Result<Message, Refused> {
         (_, _, Some(refused)) => Err(refused),
         _ => Err(Refused::new("required", "The body says nothing.")),
     }
+}
+
+fn is_stray_control(c: char) -> bool {
+    c.is_control() && !matches!(c, '\t' | '\n' | '\r')
 }
 
 fn is_client_id(text: &str) -> bool {
@@ -211,6 +220,7 @@ mod tests {
             (r#"{"text":"a","client_message_id":"short"}"#, "bad_format"),
             (r#"{"text":"a","client_message_id":"c 12345678"}"#, "bad_format"),
             (r#"{"text":" \n\u200b","client_message_id":"c-123456"}"#, "blank"),
+            (r#"{"text":"a\u0000b","client_message_id":"c-123456"}"#, "bad_text"),
             (r#"{"text":"a","reply_id":"b","client_message_id":"c-123456"}"#, "conflict"),
             (&long, "too_long"),
         ] {

@@ -19,6 +19,8 @@ pub struct PageOrigin {
     pub origin: String,
     /// Served over https.
     pub secure: bool,
+    /// Under a name of this machine alone.
+    pub loopback: bool,
 }
 
 /// What is wrong with a host.
@@ -91,10 +93,11 @@ fn judge(
         }
     };
     let secure = url.scheme() == "https";
-    if !secure && !is_loopback(&url) {
+    let loopback = is_loopback(&url);
+    if !secure && !loopback {
         return Err(Wrong::Plain);
     }
-    Ok(PageOrigin { origin: url.origin().ascii_serialization(), secure })
+    Ok(PageOrigin { origin: url.origin().ascii_serialization(), secure, loopback })
 }
 
 fn is_loopback(url: &Url) -> bool {
@@ -129,7 +132,17 @@ pub fn require_own(request: &HttpRequest, own: &PageOrigin) -> Result<(), Refuse
     if fine {
         return Ok(());
     }
-    Err(Refused::new("forbidden_origin", "Only the chat page itself may post here."))
+    Err(Refused::new("forbidden_origin", "Only the chat page itself may call this."))
+}
+
+/// Requires that a read comes from the page itself, or from a person who typed the address: another
+/// page on this host would carry the cookie along and use up the visitor's streams.
+///
+/// # Errors
+/// 403 `forbidden_origin`.
+pub fn require_own_read(request: &HttpRequest, own: &PageOrigin) -> Result<(), Refused> {
+    let typed = request.headers().get("sec-fetch-site").is_some_and(|site| site == "none");
+    if typed { Ok(()) } else { require_own(request, own) }
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ async fn open(call: &Call) -> Result<HttpResponse, Refused> {
         file.map(|file| format!("/chat/_/{name}.{}", file.name)).unwrap_or_default()
     };
     let address = visit.as_ref().map(|(visitor, _)| visitor.as_str());
-    let address = address.filter(|_| shows_address(call, chat.page.show_address));
+    let address = address.filter(|_| shows_address(call, &own, chat.page.show_address));
     let template = assets::file("chat", "index.html").ok_or_else(Refused::not_found)?;
     let values = [
         ("{{title}}", chat.page.title.as_str()),
@@ -87,13 +87,15 @@ fn is_navigation(request: &HttpRequest) -> bool {
     is("sec-fetch-dest", "document") && is("sec-fetch-mode", "navigate")
 }
 
-fn shows_address(call: &Call, show: ShowAddress) -> bool {
+fn shows_address(call: &Call, own: &origin::PageOrigin, show: ShowAddress) -> bool {
     match show {
         ShowAddress::Always => true,
         ShowAddress::Never => false,
+        // Behind a proxy on this machine everyone comes from it: the name decides too.
         ShowAddress::Loopback => {
-            client_address::of(&call.request, &call.app.settings.trusted_proxies)
-                .is_some_and(|address| address.to_canonical().is_loopback())
+            own.loopback
+                && client_address::of(&call.request, &call.app.settings.trusted_proxies)
+                    .is_some_and(|address| address.to_canonical().is_loopback())
         }
     }
 }

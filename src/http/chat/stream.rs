@@ -27,7 +27,7 @@ const PAGE: usize = 64;
 /// Longest time between two looks at the store.
 const LOOK: Duration = Duration::from_secs(5);
 /// How often a stream sees whether its visitor and channel still stand.
-const CHECK: Duration = Duration::from_secs(60);
+const CHECK: Duration = Duration::from_secs(15);
 /// How often a visitor's streams are made to speak before a new one is refused. The first write to
 /// a client that is gone goes well; the answer to it ends the connection.
 const SOUNDINGS: u32 = 4;
@@ -43,10 +43,11 @@ const CLOSED: &str = "event: chat.closed\ndata: {}\n\n";
 /// Opens a stream.
 ///
 /// # Errors
-/// 401 `visitor_session_missing`, 403 `forbidden_host`, 404, 429, 503, all before the stream begins.
+/// 401 `visitor_session_missing`, 403 `forbidden_host`, `forbidden_origin`, 404, 429, 503, all before the stream begins.
 pub async fn open(call: Call) -> Result<HttpResponse, Refused> {
     let own = origin::of(&call)?;
     let chat = visitor::chat(&call)?;
+    origin::require_own_read(&call.request, &own)?;
     if let Some(address) = visitor::bucket(&call) {
         call.app.rates.spend_stream(address).map_err(visitor::rated)?;
     }

@@ -151,8 +151,8 @@ mod tests {
     fn a_token_is_read_from_the_right_cookie_and_only_in_its_form() {
         let good = "A".repeat(TOKEN);
         let other = "B".repeat(TOKEN);
-        let plain = PageOrigin { origin: "http://localhost".into(), secure: false };
-        let secure = PageOrigin { origin: "https://x.test".into(), secure: true };
+        let plain = PageOrigin { origin: "http://localhost".into(), secure: false, loopback: true };
+        let secure = PageOrigin { origin: "https://x.test".into(), secure: true, loopback: false };
         let read = |cookie: &str, own: &PageOrigin| {
             let request = TestRequest::default().insert_header((header::COOKIE, cookie));
             token(&request.to_http_request(), own)
