@@ -9,6 +9,7 @@ mod crash;
 mod medium;
 mod place;
 #[path = "../store/server.rs"]
+#[expect(dead_code, reason = "others stop and pause what is only started here")]
 mod server;
 
 /// Runs these cases, `async fn(Kind)`, on both stores.

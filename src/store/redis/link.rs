@@ -217,7 +217,7 @@ impl Link {
     }
 }
 
-/// Gives the server every script: in one round trip where there is one server, since over a slow line
+/// Gives the server every script: in two round trips where there is one server, since over a slow line
 /// that many would outlast every patience; a Cluster's client sends each to all its masters.
 async fn load_scripts(connection: &mut Connection) -> RedisResult<()> {
     let load = |step: &Step| {
@@ -225,14 +225,19 @@ async fn load_scripts(connection: &mut Connection) -> RedisResult<()> {
         load.arg("LOAD").arg(&step.script().text);
         load
     };
+    let mut rest = Step::ALL.iter();
+    // The first alone: its error is the server's plain word, not one for each script.
+    if let Some(first) = rest.next() {
+        load(first).query_async::<Value>(connection).await?;
+    }
     if let Connection::One(one) = connection {
         let mut all = redis::pipe();
-        for step in Step::ALL {
+        for step in rest {
             all.add_command(load(step)).ignore();
         }
         return all.query_async(one).await;
     }
-    for step in Step::ALL {
+    for step in rest {
         load(step).query_async::<Value>(connection).await?;
     }
     Ok(())
