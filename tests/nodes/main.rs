@@ -9,4 +9,5 @@ mod fleet;
 mod outage;
 mod pace;
 #[path = "../store/server.rs"]
+#[allow(dead_code, reason = "shared with suites that use more of it")]
 mod server;

@@ -524,3 +524,50 @@ async fn d_15_a_flush_under_load_heals_within_two_seconds() {
     let lanes = case_depth.ready + case_depth.delayed + case_depth.leased;
     assert!(lanes <= 50, "{case_depth:?}");
 }
+
+/// What a server may have lost is told to it, or to the next, before anything else is asked.
+#[tokio::test]
+async fn d_77_a_server_that_lost_its_last_second_is_told_what_went_out() {
+    let mut server = Server::redis("");
+    let case = open(to(server.port)).await;
+    for number in 1..=4 {
+        case.open(sent(number, &format!("r{number}")), At::Store).await;
+    }
+    assert_eq!(server.cli(&["SAVE"]).trim(), "OK");
+    // The first is under way, the second done, the third has a part to go, the fourth waits.
+    let leases = case.claim(&out(), 3, At::Store).await.leases;
+    let holds: Vec<_> = leases.into_iter().map(|lease| lease.hold).collect();
+    for (number, hold) in (1..).zip(&holds) {
+        let begun = case.store.begin(commit(number, 1, "sending"), hold, None, At::Store).await;
+        assert_eq!(begun, Ok(Committed::Done));
+    }
+    let done = Ok(Noted::Done { shelved: Vec::new() });
+    let provider = |hash: &str, part| Some(ProviderRef { hash: hash.to_owned(), part });
+    let second = commit(2, 2, "sent");
+    let noted = case.store.note_part(second, provider("two", 0), Some(&holds[1]), At::Store).await;
+    assert_eq!(noted, done);
+    let third = commit(3, 2, "queued");
+    assert_eq!(case.store.note_part(third, provider("three", 4), None, At::Store).await, done);
+
+    server.back_to_saved();
+    let claimed = case.claim(&out(), 9, At::Store).await.leases;
+    assert_eq!(
+        claimed.iter().map(|lease| &lease.item[..]).collect::<Vec<_>>(),
+        [snd(4).as_str().as_bytes()]
+    );
+    for (number, value) in
+        [(1, record(2, "sending")), (2, record(3, "sent")), (3, record(3, "queued"))]
+    {
+        assert_eq!(case.store.record(&snd(number)).await, Ok(Some(value)));
+    }
+    let telegram = crate::case::channel();
+    assert_eq!(case.store.by_provider(&telegram, "two").await, Ok(Some((snd(2), 0))));
+    assert_eq!(case.store.by_provider(&telegram, "three").await, Ok(Some((snd(3), 4))));
+    let still = case.store.extend(holds.clone(), LEASE, At::Store).await.unwrap();
+    assert_eq!(still, [holds[0].clone(), holds[2].clone()], "their workers go on");
+    let first = commit(1, 2, "sent");
+    let noted = case.store.note_part(first, provider("one", 0), Some(&holds[0]), At::Store).await;
+    assert_eq!(noted, done);
+    let depth = case.store.depth(&out(), At::Store).await.unwrap();
+    assert_eq!((depth.items, depth.leased, depth.delayed), (2, 2, 0));
+}

@@ -1,6 +1,7 @@
 //! One Redis process, on a free port, gone with the test's process.
 use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ pub struct Server {
     shell: Child,
     pid: u32,
     pub port: u16,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Server {
@@ -38,29 +39,33 @@ impl Server {
             folder.path().display()
         );
         std::fs::write(&file, settings).unwrap();
-        let script =
-            "\"$@\" </dev/null >/dev/null 2>&1 & p=$!; echo $p; cat >/dev/null; kill -9 $p";
-        let mut shell = Command::new("sh")
-            .args(["-c", script, "sh", program])
-            .arg(&file)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(shell.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let pid = line.trim().parse().unwrap();
-        let server = Self { shell, pid, port, _folder: folder };
+        let (shell, pid) = run(program, &file, arguments);
+        let server = Self { shell, pid, port, folder };
+        server.comes().then_some(server)
+    }
+
+    fn comes(&self) -> bool {
         let deadline = Instant::now() + Duration::from_secs(5);
         while Instant::now() < deadline {
-            if TcpStream::connect(("127.0.0.1", port)).is_ok() && server.answers() {
-                return Some(server);
+            if TcpStream::connect(("127.0.0.1", self.port)).is_ok() && self.answers() {
+                return true;
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        None
+        false
+    }
+
+    /// Kills it and starts it again with what the last `SAVE` kept: what came after is lost.
+    pub fn back_to_saved(&mut self) {
+        self.end();
+        let file = self.folder.path().join("redis.conf");
+        (self.shell, self.pid) = run("redis-server", &file, &["--appendonly", "no"]);
+        assert!(self.comes(), "the server does not start again");
+    }
+
+    fn end(&mut self) {
+        drop(self.shell.stdin.take());
+        let _ = self.shell.wait();
     }
 
     /// An answer, be it a refusal, is one of a server.
@@ -87,9 +92,25 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        drop(self.shell.stdin.take());
-        let _ = self.shell.wait();
+        self.end();
     }
+}
+
+/// A shell with the program; the program's process id.
+fn run(program: &str, file: &Path, arguments: &[&str]) -> (Child, u32) {
+    let script = "\"$@\" </dev/null >/dev/null 2>&1 & p=$!; echo $p; cat >/dev/null; kill -9 $p";
+    let mut shell = Command::new("sh")
+        .args(["-c", script, "sh", program])
+        .arg(file)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(shell.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    (shell, line.trim().parse().unwrap())
 }
 
 fn free_port() -> u16 {

@@ -7,9 +7,11 @@
 //! one says so in its second argument.
 use super::super::steps::{At, StoreError, StoreResult};
 use super::dial::{Connection, Dial, Options};
-use super::keys::Keys;
+use super::facts::Facts;
+use super::keys::{Fixed, Keys};
 use super::scripts::Step;
 use redis::{Cmd, ErrorKind, Pipeline, RedisError, RedisResult, ServerErrorKind, Value};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
@@ -26,6 +28,7 @@ pub(super) struct Link {
     standing: Mutex<Option<Standing>>,
     /// How many connections there have been: a change tells the listener to look again.
     generation: watch::Sender<u64>,
+    facts: std::sync::Mutex<Facts<Arc<Call>>>,
 }
 
 struct Standing {
@@ -99,7 +102,13 @@ impl Link {
     pub(super) fn new(options: Options) -> RedisResult<Self> {
         let keys = Keys::new(&options.prefix);
         let dial = Dial::new(options)?;
-        Ok(Self { dial, keys, standing: Mutex::default(), generation: watch::channel(0).0 })
+        Ok(Self {
+            dial,
+            keys,
+            standing: Mutex::default(),
+            generation: watch::channel(0).0,
+            facts: Default::default(),
+        })
     }
 
     /// Changes whenever a new connection was made.
@@ -114,10 +123,56 @@ impl Link {
         }
         let mut connection = self.dial.connect().await?;
         load_scripts(&mut connection).await?;
+        self.restate(&mut connection).await?;
         let generation = *self.generation.borrow() + 1;
         self.generation.send_replace(generation);
         *standing = Some(Standing { connection: connection.clone(), generation });
         Ok((connection, generation))
+    }
+
+    /// Remembers a write about a part: it is written again should its server lose it.
+    pub(super) fn note_fact(&self, write: Call) {
+        let size = write.keys.iter().map(String::len).chain(write.arguments.iter().map(Vec::len));
+        let (size, now) = (size.sum(), std::time::Instant::now());
+        self.facts().note(now, size, Arc::new(write));
+    }
+
+    fn facts(&self) -> std::sync::MutexGuard<'_, Facts<Arc<Call>>> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells another server than the last what it may have lost, before anything else is asked of it.
+    async fn restate(&self, connection: &mut Connection) -> RedisResult<()> {
+        let tag = self.keys.tag(None);
+        let which = Call::new(Step::RunId, [self.keys.fixed(Fixed::Probe)]);
+        let which = which.command("EVAL", &Step::RunId.script().text, &tag, At::Store, false);
+        let server: String = which.query_async(connection).await?;
+        let (mut told, mut moved) = (0, 0);
+        loop {
+            let Some((run, next)) = self.facts().owed(&server) else { break };
+            let mut writes = redis::pipe();
+            for write in &run {
+                let hash = &write.step.script().hash;
+                writes.add_command(write.command("EVALSHA", hash, &tag, At::Store, false));
+            }
+            match writes.query_async::<Vec<u64>>(connection).await {
+                Ok(answers) => moved += answers.iter().sum::<u64>(),
+                Err(error) if self::next(&error) == Next::Give => {
+                    tracing::error!(error = %error, "facts could not be written to a new server");
+                }
+                Err(error) => return Err(error),
+            }
+            told += run.len();
+            self.facts().written(next);
+        }
+        if told > 0 {
+            tracing::warn!(
+                told,
+                moved,
+                "another Redis answers: what it may have lost is written again"
+            );
+        }
+        Ok(())
     }
 
     /// Throws this connection away unless another took its place.

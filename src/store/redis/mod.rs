@@ -3,6 +3,7 @@
 //! - `keys` names the keys; all carry one hash tag, so every step is a script in one slot.
 //! - `scripts` holds the steps (`store/scripts/*.lua`), `link` the connection they run over and what
 //!   happens when it is lost, `dial` the ways to make one, `reply` how answers are read.
+//! - `facts` remembers what was lately written about parts, for a server that lost it.
 //! - `start` checks the server before it is used; `signals` listens for wake-ups on a connection of
 //!   its own.
 //! - `opening`, `queue`, `records`, `receipts`, `gates`, `optouts`, `inbox`, `media`, `oversight`, `upkeep`
@@ -19,6 +20,7 @@
 //! the lane's token. A lease that ran out is found by its deadline by whichever node claims next.
 mod chat;
 mod dial;
+mod facts;
 mod gates;
 mod inbox;
 mod keys;
@@ -44,6 +46,8 @@ use link::Link;
 use queue::Unanswered;
 pub use start::StartRefused;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tokio::sync::broadcast;
 use tokio::task::JoinHandle;
 
@@ -56,6 +60,8 @@ pub struct Redis {
     signals: broadcast::Sender<Signal>,
     listener: JoinHandle<()>,
     unanswered: Unanswered,
+    /// Of the last claim, ms.
+    lease: AtomicU64,
 }
 
 impl Redis {
@@ -67,7 +73,25 @@ impl Redis {
         let link = start::checked(options).await?;
         let (signals, _) = broadcast::channel(SIGNALS);
         let listener = signals::listen(link.clone(), signals.clone()).await;
-        Ok(Self { link, signals, listener, unanswered: Unanswered::default() })
+        Ok(Self {
+            link,
+            signals,
+            listener,
+            unanswered: Unanswered::default(),
+            lease: AtomicU64::new(0),
+        })
+    }
+}
+
+impl Redis {
+    /// How long this node's claims hold a lane.
+    fn lease(&self) -> Duration {
+        Duration::from_millis(self.lease.load(Ordering::Relaxed))
+    }
+
+    fn note_lease(&self, lease: Duration) {
+        let lease = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
+        self.lease.store(lease, Ordering::Relaxed);
     }
 }
 

@@ -96,6 +96,7 @@ impl Queue for Redis {
         at: At,
     ) -> StoreResult<Claimed> {
         tokens.truncate(TAKEN);
+        self.note_lease(lease);
         let lost = self.unanswered.of(queue);
         // No lane is known before: the script makes its key from the name.
         let mut call = Call::new(Step::Claim, self.link.keys.queue(queue, &Lane(String::new())))

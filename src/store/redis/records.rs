@@ -16,6 +16,7 @@ use async_trait::async_trait;
 use bytes::{BufMut, Bytes, BytesMut};
 use contract::{ChannelName, SendId, ThrottleScope};
 use redis::Value;
+use std::time::Duration;
 
 /// A stored value without the store's own line.
 pub(super) fn record_of(stored: &Bytes) -> StoreResult<Bytes> {
@@ -177,6 +178,29 @@ impl Redis {
         })
     }
 
+    /// A write about a part as it is written again to a server that lost it: without its exchange,
+    /// which only explains. `lease`: the lane went on being held.
+    fn fact(
+        &self,
+        commit: &Commit,
+        provider: Option<&ProviderRef>,
+        hold: Option<&Hold>,
+        lease: Option<Duration>,
+    ) -> StoreResult<Call> {
+        let commit = Commit { exchange: None, ..commit.clone() };
+        let (held, words) = self.hook(hold);
+        let (hash, of, part) = match provider {
+            Some(ProviderRef { hash, part }) => {
+                (hash.as_str(), format!("{}:{hash}", commit.channel), part.to_string())
+            }
+            None => ("", String::new(), String::new()),
+        };
+        let call = self.write(Step::Restate, &commit)?.keys(held);
+        let call = call.keys([self.link.keys.provider(&commit.channel, hash)]);
+        let call = words.iter().fold(call, Call::arg).arg(of).arg(part);
+        Ok(call.arg(lease.map(|lease| lease.as_millis().to_string()).unwrap_or_default()))
+    }
+
     pub(super) async fn value(&self, key: String) -> StoreResult<Option<Bytes>> {
         let mut command = redis::cmd("GET");
         command.arg(key);
@@ -215,7 +239,12 @@ impl Records for Redis {
                 .number(recipient.interval)
                 .number(recipient.tolerance),
         };
-        self.written(call, at).await
+        let fact = self.fact(&commit, None, Some(hold), Some(self.lease()))?;
+        let written = self.written(call, at).await?;
+        if written == Committed::Done {
+            self.link.note_fact(fact);
+        }
+        Ok(written)
     }
 
     async fn note_part(
@@ -225,7 +254,12 @@ impl Records for Redis {
         last: Option<&Hold>,
         at: At,
     ) -> StoreResult<Noted> {
-        self.noted(commit, provider, None, last, at).await
+        let fact = self.fact(&commit, provider.as_ref(), last, None)?;
+        let noted = self.noted(commit, provider, None, last, at).await?;
+        if matches!(noted, Noted::Done { .. }) {
+            self.link.note_fact(fact);
+        }
+        Ok(noted)
     }
 
     async fn finish(&self, commit: Commit, hold: &Hold, at: At) -> StoreResult<Committed> {

@@ -59,6 +59,8 @@ scripts! {
     Commit "commit" [RECORD];
     Begin "begin" [PACE, LANES, RECORD];
     NotePart "note_part" [PACE, LANES, RECORD, SHELF];
+    Restate "restate" [PACE, LANES, RECORD];
+    RunId "run_id" [];
     Shelve "shelve" [PACE, LANES, SHELF];
     ClearShelf "clear_shelf" [];
     LapseShelves "lapse_shelves" [SHELF];
