@@ -20,7 +20,7 @@ pub enum Kind {
 /// The gateway with everything around it.
 pub struct Scene {
     child: Mutex<Option<(Child, String)>>,
-    _redis: Option<Server>,
+    pub redis: Option<Server>,
     pub vendors: sandbox::Running,
     http: reqwest::Client,
     key: String,
@@ -98,7 +98,7 @@ impl Scene {
         std::fs::write(&config, text).unwrap();
         let http = tidings::cli::http_client().unwrap();
         let child = Mutex::new(None);
-        let scene = Self { child, _redis: redis, vendors, http, key, config, _folder: folder };
+        let scene = Self { child, redis, vendors, http, key, config, _folder: folder };
         scene.run(at);
         scene
     }

@@ -2,8 +2,9 @@
 //! accepted goes out again, order per recipient holds, and the record tells the truth.
 //!
 //! `child` starts a gateway with a fail point (`tests/crash_child.rs`) and starts it again;
-//! `crash` ends it at each point of a send's life; `failover` lets Redis lose its last second; `medium` lets the vendor misbehave; `place`
-//! spoils what a gateway stands on: its clock, its disk, its queue, the way to its store.
+//! `crash` ends it at each point of a send's life; `failover` lets Redis lose its last second;
+//! `medium` lets the vendor misbehave; `place` spoils what a gateway stands on: its clock, its disk,
+//! its queue, the way to its store.
 mod child;
 mod crash;
 mod failover;
