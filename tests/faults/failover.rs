@@ -27,7 +27,7 @@ async fn call_all(scene: &Scene) -> Vec<String> {
 async fn d_77_what_went_out_in_a_lost_second_does_not_go_out_again() {
     let mut scene = Scene::start(Kind::Redis, "", None).await;
     // Slow enough that much is still to do, and something under way, when the server ends.
-    scene.script(&json!([{ "times": 1000, "delay_ms": 100 }])).await;
+    scene.script(&json!([{ "times": 1000, "delay_ms": 300 }])).await;
     let sends = call_all(&scene).await;
     let redis = scene.redis.as_ref().unwrap();
     assert_eq!(redis.cli(&["SAVE"]).trim(), "OK");
